@@ -1,0 +1,42 @@
+"""The fp8 formats: type names, limits and bit layouts.
+
+Source: OCP 8-bit floating point specification (E4M3FN, E5M2) and the FNUZ
+variants of Noune et al. 2022, as named by MLIR's builtin types.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .mlir import Context, RankedTensorType, Type
+
+
+@dataclass(frozen=True)
+class Fp8Format:
+    """One fp8 format; ``max`` is the largest finite value."""
+
+    name: str  # MLIR's type name, e.g. "f8E4M3FN"
+    exponent_bits: int
+    mantissa_bits: int
+    bias: int
+    max: float
+    has_infinity: bool
+    is_fnuz: bool  # no -0; the one NaN is 0x80
+
+    def type(self, context: Context) -> Type:
+        return Type.parse(self.name, context)
+
+
+E4M3FN = Fp8Format("f8E4M3FN", 4, 3, 7, 448.0, False, False)
+E5M2 = Fp8Format("f8E5M2", 5, 2, 15, 57344.0, True, False)
+E4M3FNUZ = Fp8Format("f8E4M3FNUZ", 4, 3, 8, 240.0, False, True)
+E5M2FNUZ = Fp8Format("f8E5M2FNUZ", 5, 2, 16, 57344.0, False, True)
+
+FORMATS = {f.name: f for f in (E4M3FN, E5M2, E4M3FNUZ, E5M2FNUZ)}
+
+
+def fp8_format(type_: Type) -> Fp8Format | None:
+    """The format of an fp8 type or of a tensor's fp8 element type, else None."""
+    if isinstance(type_, RankedTensorType):
+        type_ = type_.element_type
+    return FORMATS.get(str(type_))

@@ -1,0 +1,344 @@
+"""The one door to the MLIR bindings that IREE ships.
+
+Every other module takes MLIR names from here. The classes are the official
+bindings' own; this file adds what they lack: a context that knows the headrace
+dialect, parsing with file names in locations, and one exception class.
+
+``iree.compiler.ir`` is used, not a package called ``mlir``: objects cannot
+cross between two MLIR copies, and this copy holds IREE's dialects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from iree.compiler import ir, passmanager
+from iree.compiler.dialects import _ods_common  # pyright: ignore
+from iree.compiler.ir import (
+    AffineMap,
+    AffineMapAttr,
+    ArrayAttr,
+    Attribute,
+    BF16Type,
+    Block,
+    BlockArgument,
+    BoolAttr,
+    Context,
+    DenseElementsAttr,
+    DenseI32ArrayAttr,
+    DenseI64ArrayAttr,
+    DenseIntElementsAttr,
+    DictAttr,
+    F16Type,
+    F32Type,
+    F64Type,
+    FlatSymbolRefAttr,
+    FloatAttr,
+    FloatType,
+    FunctionType,
+    IndexType,
+    InsertionPoint,
+    IntegerAttr,
+    IntegerType,
+    Location,
+    MLIRError,
+    Module,
+    Operation,
+    OpResult,
+    OpView,
+    RankedTensorType,
+    Region,
+    ShapedType,
+    StringAttr,
+    SymbolTable,
+    Type,
+    TypeAttr,
+    UnitAttr,
+    Value,
+)
+
+__all__ = [
+    "AffineMap",
+    "AffineMapAttr",
+    "ArrayAttr",
+    "Attribute",
+    "BF16Type",
+    "Block",
+    "BlockArgument",
+    "BoolAttr",
+    "Context",
+    "DenseElementsAttr",
+    "DenseI32ArrayAttr",
+    "DenseI64ArrayAttr",
+    "DenseIntElementsAttr",
+    "Diagnostic",
+    "DictAttr",
+    "F16Type",
+    "F32Type",
+    "F64Type",
+    "FlatSymbolRefAttr",
+    "FloatAttr",
+    "FloatType",
+    "FunctionType",
+    "HeadraceError",
+    "IndexType",
+    "InsertionPoint",
+    "IntegerAttr",
+    "IntegerType",
+    "Location",
+    "Module",
+    "OpResult",
+    "OpView",
+    "Operation",
+    "RankedTensorType",
+    "Region",
+    "ShapedType",
+    "StringAttr",
+    "SymbolTable",
+    "Type",
+    "TypeAttr",
+    "UnitAttr",
+    "Value",
+    "blocks_of",
+    "defining_op",
+    "error_at",
+    "make_context",
+    "module_operation",
+    "native_diagnostics",
+    "operations_of",
+    "parse_module",
+    "parse_module_file",
+    "prepare_context",
+    "register_dialect",
+    "register_operation",
+    "replace_contents",
+    "run_native_pipeline",
+    "source_position",
+    "verify_natively",
+    "walk",
+    "write_bytecode",
+]
+
+# The hooks that generated bindings use for their own op classes. Private by
+# name, but the only ones there are: the wheel leaves out the IRDL bindings.
+register_dialect: Callable[[type], type] = _ods_common._cext.register_dialect  # pyright: ignore
+register_operation: Callable[[type], Callable[[type], type]] = _ods_common._cext.register_operation  # pyright: ignore
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One message with its place: severity is error, warning, remark or note."""
+
+    severity: str
+    message: str
+    file: str = ""
+    line: int = 0
+    column: int = 0
+    notes: tuple[Diagnostic, ...] = ()
+
+    def __str__(self) -> str:
+        where = f"{self.file}:{self.line}:{self.column}: " if self.line else ""
+        if not self.line and self.file:
+            where = f"{self.file}: "
+        lines = [f"{where}{self.severity}: {self.message}"]
+        return "\n".join(lines + [str(note) for note in self.notes])
+
+
+class HeadraceError(Exception):
+    """Everything that headrace reports as an error.
+
+    ``diagnostics`` holds what is known of the places, most important first.
+    """
+
+    def __init__(self, *diagnostics: Diagnostic | str) -> None:
+        self.diagnostics = tuple(
+            d if isinstance(d, Diagnostic) else Diagnostic("error", d) for d in diagnostics
+        )
+        super().__init__("\n".join(str(d) for d in self.diagnostics))
+
+
+def make_context() -> Context:
+    """A context with IREE's dialects and ours; use it from one thread."""
+    context = Context()
+    prepare_context(context)
+    return context
+
+
+def prepare_context(context: Context) -> None:
+    """Makes a caller's own context fit for headrace ops; may be repeated."""
+    context.allow_unregistered_dialects = True
+    context.enable_multithreading(False)
+
+
+def source_position(location: Location) -> tuple[str, int, int]:
+    """File, line, column of a location; ("", 0, 0) where it has none."""
+    if isinstance(location, ir.FileLineColLoc):
+        return (str(location.filename), location.start_line, location.start_col)
+    for inner in _inner_locations(location):
+        found = source_position(inner)
+        if found[1]:
+            return found
+    return ("", 0, 0)
+
+
+def _inner_locations(location: Location) -> list[Location]:
+    if isinstance(location, ir.CallSiteLoc):
+        return [location.callee, location.caller]
+    if isinstance(location, ir.FusedLoc):
+        return list(location.locations)
+    if isinstance(location, ir.NameLoc):
+        return [location.child_loc]
+    return []
+
+
+def error_at(place: Operation | OpView | Value | Location, message: str) -> HeadraceError:
+    """An error that carries the place of an op, value or location."""
+    location = place if isinstance(place, Location) else place.location
+    return HeadraceError(Diagnostic("error", message, *source_position(location)))
+
+
+def parse_module(source: str | bytes, name: str, context: Context) -> Operation:
+    """Parses text or bytecode into a ``builtin.module`` operation.
+
+    Several top-level ops, or one that is no module, get a module around them.
+    Raises HeadraceError with ``name`` and line for text that does not parse.
+    The headrace ops in it are not verified here: see ``dialects.verifier``.
+    """
+    with context:
+        try:
+            top = ir.Operation.parse(source, source_name=name)  # type: ignore[arg-type]
+            if top.operation.name == "builtin.module":
+                return top.operation
+        except MLIRError as error:
+            if "single top-level operation, found" not in str(error):
+                raise HeadraceError(*native_diagnostics(error, name)) from None
+        except ValueError as error:
+            raise HeadraceError(Diagnostic("error", str(error), name)) from None
+        try:
+            return Module.parse(source).operation  # type: ignore[arg-type]
+        except MLIRError as error:
+            raise HeadraceError(*native_diagnostics(error, name)) from None
+
+
+def parse_module_file(path: str | Path, context: Context) -> Operation:
+    """Reads ``path`` (text or bytecode); HeadraceError if it cannot be read."""
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise HeadraceError(f"cannot read '{path}': {error.strerror}") from None
+    if data.startswith(b"ML\xefR"):
+        return parse_module(data, str(path), context)
+    try:
+        return parse_module(data.decode(), str(path), context)
+    except UnicodeDecodeError:
+        raise HeadraceError(f"'{path}' is neither MLIR text nor MLIR bytecode") from None
+
+
+def native_diagnostics(error: MLIRError, name: str = "") -> list[Diagnostic]:
+    """The diagnostics of a binding exception; ``name`` replaces a nameless file."""
+    found = [_convert(d, name) for d in error.error_diagnostics]
+    return found or [Diagnostic("error", str(error), name)]
+
+
+def _convert(info: ir.DiagnosticInfo, name: str) -> Diagnostic:
+    file, line, column = source_position(info.location)
+    return Diagnostic(
+        str(info.severity).rpartition(".")[2].lower(),
+        info.message,
+        name if file in ("", "-") else file,
+        line,
+        column,
+        tuple(_convert(note, name) for note in info.notes),
+    )
+
+
+def module_operation(module: Module | Operation | OpView) -> Operation:
+    """The ``builtin.module`` operation of any handle that stands for one."""
+    operation = module.operation
+    if operation.name != "builtin.module":
+        raise HeadraceError(f"expected a builtin.module, got '{operation.name}'")
+    return operation
+
+
+def run_native_pipeline(module: Operation, pipeline: str) -> None:
+    """Runs a textual pipeline of native passes, e.g. ``builtin.module(cse)``.
+
+    Raises HeadraceError for an unknown pass and for a pass that fails; the
+    module may then be half rewritten, so callers work on a clone.
+    """
+    with module.context:
+        try:
+            manager = passmanager.PassManager.parse(pipeline)
+        except (MLIRError, ValueError) as error:
+            raise HeadraceError(str(error).strip()) from None
+        # Our own pass runner verifies between passes; twice costs time.
+        manager.enable_verifier(False)
+        try:
+            manager.run(module)
+        except MLIRError as error:
+            raise HeadraceError(*native_diagnostics(error)) from None
+
+
+def verify_natively(module: Operation) -> None:
+    """Runs MLIR's own verifier; HeadraceError with its diagnostics."""
+    try:
+        module.verify()
+    except MLIRError as error:
+        raise HeadraceError(*native_diagnostics(error)) from None
+
+
+def replace_contents(module: Operation, source: Operation) -> None:
+    """Makes ``module`` hold what ``source`` holds; ``source`` is empty after.
+
+    How a caller's module changes in one step, after all passes went well.
+    """
+    target = module.regions[0].blocks[0]
+    for op in reversed(operations_of(target)):
+        op.erase()
+    for op in operations_of(source.regions[0].blocks[0]):
+        op.detach_from_parent()
+        target.append(op)
+    for name in list(module.attributes):
+        del module.attributes[name]
+    for name, attribute in source.attributes.items():
+        module.attributes[name] = attribute
+
+
+def write_bytecode(module: Operation, path: str | Path) -> None:
+    """Writes bytecode of the version that the wheel's own tools read."""
+    with Path(path).open("wb") as file:
+        module.write_bytecode(file)
+
+
+def blocks_of(op: Operation | OpView) -> Iterator[Block]:
+    """The blocks of all regions of ``op``, not of nested ops."""
+    for region in op.regions:
+        yield from region.blocks
+
+
+def operations_of(block: Block) -> list[Operation]:
+    """A block's operations as a list, so that the block may be changed."""
+    return [op.operation for op in block.operations]
+
+
+def walk(root: Operation | OpView) -> list[Operation]:
+    """``root`` and everything under it, outer ops first.
+
+    A list, since a native walk may not meet ops that its own callback erases.
+    """
+    found: list[Operation] = []
+
+    def visit(op: Operation) -> ir.WalkResult:
+        found.append(op.operation)
+        return ir.WalkResult.ADVANCE
+
+    root.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found
+
+
+def defining_op(value: Value) -> Operation | None:
+    """The op that makes ``value``; None for a block argument."""
+    owner = value.owner
+    return None if isinstance(owner, Block) else owner.operation

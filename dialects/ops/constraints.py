@@ -1,0 +1,127 @@
+"""Type constraints of the headrace ops, and the checks that several ops share."""
+
+from __future__ import annotations
+
+from ..declaration import TypeConstraint
+from ..fp8 import fp8_format
+from ..mlir import (
+    BF16Type,
+    DenseI64ArrayAttr,
+    F16Type,
+    F32Type,
+    F64Type,
+    RankedTensorType,
+    ShapedType,
+    Type,
+    Value,
+)
+
+DYNAMIC = ShapedType.get_dynamic_size()
+
+
+def is_wide_float(type_: Type) -> bool:
+    """Whether arithmetic is done in this type: bf16, f16, f32 or f64."""
+    return isinstance(type_, BF16Type | F16Type | F32Type | F64Type)
+
+
+def _is_tensor(type_: Type) -> bool:
+    return isinstance(type_, RankedTensorType) and type_.encoding is None
+
+
+class AnyTensor(TypeConstraint):
+    description = "ranked tensor"
+
+    @staticmethod
+    def accepts(type: Type) -> bool:
+        return isinstance(type, RankedTensorType)
+
+
+class PlainTensor(TypeConstraint):
+    description = "ranked tensor without encoding"
+
+    @staticmethod
+    def accepts(type: Type) -> bool:
+        return _is_tensor(type)
+
+
+class WideTensor(TypeConstraint):
+    description = "ranked tensor of bf16, f16, f32 or f64"
+
+    @staticmethod
+    def accepts(type: Type) -> bool:
+        return _is_tensor(type) and is_wide_float(RankedTensorType(type).element_type)
+
+
+class Fp8Tensor(TypeConstraint):
+    description = "ranked tensor of an fp8 type"
+
+    @staticmethod
+    def accepts(type: Type) -> bool:
+        return _is_tensor(type) and fp8_format(type) is not None
+
+
+class F32Tensor(TypeConstraint):
+    description = "ranked tensor of f32"
+
+    @staticmethod
+    def accepts(type: Type) -> bool:
+        return _is_tensor(type) and isinstance(RankedTensorType(type).element_type, F32Type)
+
+
+class I32Scalar(TypeConstraint):
+    description = "tensor<i32>"
+
+    @staticmethod
+    def accepts(type: Type) -> bool:
+        return str(type) == "tensor<i32>"
+
+
+def tensor_type(value: Value) -> RankedTensorType:
+    return RankedTensorType(value.type)
+
+
+def shape_of(value: Value) -> list[int]:
+    """The shape of a tensor value, DYNAMIC where a size is not known."""
+    return list(tensor_type(value).shape)
+
+
+def element_type_of(value: Value) -> Type:
+    return tensor_type(value).element_type
+
+
+def integers(attribute: DenseI64ArrayAttr) -> list[int]:
+    return [int(i) for i in attribute]
+
+
+def sizes_agree(a: int, b: int) -> bool:
+    """Whether two sizes can be the same: equal, or one of them dynamic."""
+    return a == b or DYNAMIC in (a, b)
+
+
+def shapes_agree(a: list[int], b: list[int]) -> bool:
+    return len(a) == len(b) and all(map(sizes_agree, a, b))
+
+
+def is_per_tensor(scale: list[int]) -> bool:
+    """Whether a scale of that shape is one number: any rank, one element."""
+    return all(size == 1 for size in scale)
+
+
+def scale_fault(scale: list[int], data: list[int]) -> str | None:
+    """Why a scale of that shape does not fit the data, None if it does.
+
+    A scale has one element (per tensor), or the rank of the data with sizes
+    that are 1, the data's size (per axis), or divide it (per block).
+    """
+    if is_per_tensor(scale):
+        return None
+    if len(scale) != len(data):
+        return (
+            f"scale of shape {scale} has neither one element nor the rank {len(data)} of the data"
+        )
+    for dim, (s, d) in enumerate(zip(scale, data, strict=True)):
+        if DYNAMIC in (s, d):
+            continue
+        if s == 0 or d % s:
+            return f"scale size {s} does not divide the data's size {d} in dimension {dim}"
+    return None

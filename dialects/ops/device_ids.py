@@ -1,0 +1,29 @@
+"""Who am I: the ids of the device that runs the program."""
+
+from ..declaration import Result
+from ..mlir import InsertionPoint, Location, Type
+from .base import HeadraceOp
+from .constraints import I32Scalar
+
+
+class PartitionIdOp(HeadraceOp, name="partition_id"):
+    """The partition id of this device: device id modulo num_partitions.
+
+    A constant per device in `devices` form, from the channel's rank in
+    `channel` form.
+    """
+
+    result: Result[I32Scalar]
+
+
+class ReplicaIdOp(HeadraceOp, name="replica_id"):
+    """The replica id of this device: device id divided by num_partitions."""
+
+    result: Result[I32Scalar]
+
+
+def device_id(
+    op: type[PartitionIdOp | ReplicaIdOp], *, loc: Location, ip: InsertionPoint
+) -> PartitionIdOp | ReplicaIdOp:
+    """Builds one of the two ops."""
+    return op.create([Type.parse("tensor<i32>", loc.context)], loc=loc, ip=ip)

@@ -1,0 +1,83 @@
+"""Verifies headrace ops, which MLIR itself sees as unregistered."""
+
+from __future__ import annotations
+
+from .declaration import DeclaredOp
+from .headrace import HeadraceOp
+from .mlir import Diagnostic, HeadraceError, Operation, source_position, walk
+
+
+def verify(module: Operation) -> None:
+    """Raises HeadraceError with one diagnostic per faulty headrace op."""
+    found: list[Diagnostic] = []
+    for op in walk(module):
+        if op.name.startswith("headrace.") and (fault := operation_fault(op)):
+            place = source_position(op.location)
+            found.append(Diagnostic("error", f"'{op.name}' op {fault}", *place))
+    if found:
+        raise HeadraceError(*found)
+
+
+def operation_fault(op: Operation) -> str | None:
+    """What is wrong with one headrace op, None if nothing."""
+    declared = HeadraceOp.operations.get(op.name)
+    if declared is None:
+        known = ", ".join(sorted(HeadraceOp.operations))
+        return f"is not an op of the headrace dialect; it has {known}"
+    if len(op.regions) or len(op.successors):
+        return "takes no regions and no successors"
+    view = declared(op)
+    return (
+        _attributes_fault(view)
+        or _counts_fault(view)
+        or _types_fault(view)
+        or view.verify_invariants()
+    )
+
+
+def _attributes_fault(op: DeclaredOp) -> str | None:
+    known = {f.name: f for f in op.fields("attribute")}
+    for name, field in known.items():
+        if name not in op.attributes:
+            return f"requires attribute '{name}'"
+        try:
+            field.constraint(op.attributes[name])
+        except ValueError:
+            return f"attribute '{name}' must be a {field.description}, got {op.attributes[name]}"
+    for name in op.attributes:
+        if name == "operandSegmentSizes" and op.has_segments():
+            continue
+        if name not in known and "." not in name:
+            return f"has no attribute '{name}'"
+    return None
+
+
+def _counts_fault(op: DeclaredOp) -> str | None:
+    operands = op.fields("operand")
+    expected = len(operands)
+    if op.has_segments():
+        if "operandSegmentSizes" not in op.attributes:
+            return "requires attribute 'operandSegmentSizes'"
+        try:
+            sizes = op.segments()
+        except ValueError:
+            return "operandSegmentSizes must be array<i32: ...>"
+        if len(sizes) != len(operands):
+            return f"operandSegmentSizes must have {len(operands)} entries, got {len(sizes)}"
+        for size, field in zip(sizes, operands, strict=True):
+            if size not in ((0, 1) if field.optional else (1,)):
+                return f"operandSegmentSizes gives {size} operands for '{field.name}'"
+        expected = sum(sizes)
+    if len(op.operands) != expected:
+        return f"expects {expected} operands, got {len(op.operands)}"
+    if len(op.results) != len(op.fields("result")):
+        return f"expects {len(op.fields('result'))} results, got {len(op.results)}"
+    return None
+
+
+def _types_fault(op: DeclaredOp) -> str | None:
+    for field in (*op.fields("operand"), *op.fields("result")):
+        value = op.results[0] if field.kind == "result" else op.operand(field.name)
+        if value is not None and not field.constraint.accepts(value.type):
+            return f"{field.kind} '{field.name}' must be {field.description}, got {value.type}"
+    return None

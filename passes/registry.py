@@ -1,0 +1,72 @@
+"""Which passes there are: names to lazily imported classes.
+
+Third parties add theirs through the entry-point group ``headrace.passes``:
+the entry point's name is the pass name, its value ``module:Class``.
+"""
+
+from __future__ import annotations
+
+import difflib
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import cast
+
+from ..dialects.mlir import HeadraceError
+from .base import Pass
+
+# Name to "stage.module:Class", in the order of the default pipeline.
+_BUILTIN: dict[str, str] = {}
+
+_registered: dict[str, type[Pass]] = {}
+
+
+def register_pass(pass_class: type[Pass]) -> type[Pass]:
+    """Adds a pass for this process; usable as a decorator.
+
+    Raises HeadraceError if the name is taken.
+    """
+    if not pass_class.name:
+        raise HeadraceError(f"pass class {pass_class.__name__} has no name")
+    if is_python_pass(pass_class.name):
+        raise HeadraceError(f"a pass named '{pass_class.name}' is already registered")
+    _registered[pass_class.name] = pass_class
+    return pass_class
+
+
+@cache
+def _plugins() -> dict[str, str]:
+    found: dict[str, str] = {}
+    for entry in entry_points(group="headrace.passes"):
+        if entry.name in _BUILTIN or entry.name in found:
+            raise HeadraceError(f"a pass named '{entry.name}' is already registered")
+        found[entry.name] = entry.value
+    return found
+
+
+def pass_names() -> list[str]:
+    """All Python passes: built in, from plug-ins, registered by hand."""
+    return [*_BUILTIN, *_plugins(), *_registered]
+
+
+def is_python_pass(name: str) -> bool:
+    return name in _BUILTIN or name in _plugins() or name in _registered
+
+
+def pass_class(name: str) -> type[Pass]:
+    """The class of a Python pass; HeadraceError with near names if unknown."""
+    if name in _registered:
+        return _registered[name]
+    if name in _BUILTIN:
+        module, _, attribute = _BUILTIN[name].partition(":")
+        return cast("type[Pass]", getattr(import_module(f"{__package__}.{module}"), attribute))
+    if name in _plugins():
+        module, _, attribute = _plugins()[name].partition(":")
+        return cast("type[Pass]", getattr(import_module(module), attribute))
+    raise HeadraceError(f"unknown pass '{name}'{suggestion(name, pass_names())}")
+
+
+def suggestion(name: str, known: list[str]) -> str:
+    """``; did you mean 'x'?``, empty where nothing is near."""
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"; did you mean '{near[0]}'?" if near else ""

@@ -1,0 +1,175 @@
+"""Patterns and the driver that applies them.
+
+A pattern separates the two halves of a rewrite: ``match`` is pure and either
+returns what it found or a ``Miss`` with the reason; ``rewrite`` takes what
+was found and cannot fail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from ..dialects.mlir import (
+    HeadraceError,
+    InsertionPoint,
+    Operation,
+    OpView,
+    Value,
+    source_position,
+    walk,
+)
+
+M = TypeVar("M")
+
+
+@dataclass(frozen=True)
+class Miss:
+    """Why a pattern did not match.
+
+    ``silent`` marks the uninteresting ones: the op is not of this pattern's
+    kind at all, and no user would ask.
+    """
+
+    reason: str
+    silent: bool = False
+
+
+class Pattern(Generic[M]):
+    """One rewrite rule. ``roots`` are the names of the ops it may start at."""
+
+    roots: tuple[str, ...] = ()
+
+    def match(self, op: Operation) -> M | Miss:
+        """What the rewrite needs, or why not. Changes nothing."""
+        raise NotImplementedError
+
+    def rewrite(self, op: Operation, match: M, rewriter: Rewriter) -> None:
+        """Rewrites ``op``; only called with what ``match`` returned."""
+        raise NotImplementedError
+
+    def missed(self, op: Operation, miss: Miss) -> None:
+        """Called once for each op that in the end did not match."""
+
+
+class Rewriter:
+    """Changes the IR and tells the driver what changed.
+
+    All changes in ``Pattern.rewrite`` go through here: an op erased behind
+    the driver's back would be a dangling handle in its worklist.
+    """
+
+    def __init__(self, worklist: _Worklist) -> None:
+        self._worklist = worklist
+
+    def before(self, op: Operation | OpView) -> InsertionPoint:
+        """The place right before ``op``."""
+        return InsertionPoint(op)
+
+    def after(self, op: Operation | OpView) -> InsertionPoint:
+        """The place right after ``op``."""
+        return InsertionPoint.after(op)
+
+    def created(self, op: Operation | OpView) -> None:
+        """Announces a new op, so that patterns may match on it."""
+        self._worklist.add(op.operation)
+
+    def replace(self, op: Operation | OpView, values: Sequence[Value]) -> None:
+        """Replaces all uses of the op's results, then erases it.
+
+        The users, and the makers of ``values``, are looked at again.
+        """
+        for old, new in zip(op.operation.results, values, strict=True):
+            self.replace_uses(old, new)
+        self.erase(op)
+
+    def replace_uses(self, old: Value, new: Value) -> None:
+        """Replaces all uses of ``old`` by ``new``."""
+        users = [use.owner.operation for use in old.uses]
+        old.replace_all_uses_with(new)
+        for user in users:
+            self._worklist.add(user)
+
+    def set_operand(self, op: Operation | OpView, index: int, value: Value) -> None:
+        op.operation.operands[index] = value
+        self._worklist.add(op.operation)
+
+    def erase(self, op: Operation | OpView) -> None:
+        """Erases an op whose results have no uses, and what is nested in it."""
+        operation = op.operation
+        for result in operation.results:
+            if next(iter(result.uses), None) is not None:
+                raise AssertionError(f"erasing '{operation.name}', which still has uses")
+        for nested in walk(operation):
+            self._worklist.discard(nested)
+        operation.erase()
+
+    def erase_if_dead(self, op: Operation | OpView | None) -> None:
+        """Erases a pure op without users. The caller vouches for purity."""
+        if op is not None and all(next(iter(r.uses), None) is None for r in op.operation.results):
+            self.erase(op)
+
+
+class _Worklist:
+    """Ops to look at, first in first out, each at most once."""
+
+    def __init__(self, roots: frozenset[str]) -> None:
+        self._roots = roots
+        self._ops: dict[Operation, None] = {}
+
+    def add(self, op: Operation) -> None:
+        if op.name in self._roots:
+            self._ops[op] = None
+
+    def discard(self, op: Operation) -> None:
+        self._ops.pop(op, None)
+
+    def pop(self) -> Operation | None:
+        if not self._ops:
+            return None
+        op = next(iter(self._ops))
+        del self._ops[op]
+        return op
+
+
+def apply_patterns(
+    module: Operation, patterns: Sequence[Pattern[Any]], *, max_rewrites: int = 1_000_000
+) -> int:
+    """Applies patterns until none matches; returns the number of rewrites.
+
+    Ops are visited in program order, then what rewrites have touched. For
+    each op the first pattern that matches wins. Raises HeadraceError after
+    ``max_rewrites``: two patterns undo each other.
+    """
+    worklist = _Worklist(frozenset(name for p in patterns for name in p.roots))
+    for op in walk(module):
+        worklist.add(op)
+    rewriter = Rewriter(worklist)
+    count = 0
+    while (op := worklist.pop()) is not None:
+        for pattern in patterns:
+            if op.name not in pattern.roots:
+                continue
+            found = pattern.match(op)
+            if isinstance(found, Miss):
+                continue
+            count += 1
+            if count > max_rewrites:
+                where = ":".join(map(str, source_position(op.location)))
+                raise HeadraceError(
+                    f"{type(pattern).__name__} does not converge at '{op.name}' ({where})"
+                )
+            pattern.rewrite(op, found, rewriter)
+            break
+    _report_misses(module, patterns)
+    return count
+
+
+def _report_misses(module: Operation, patterns: Sequence[Pattern[Any]]) -> None:
+    for op in walk(module):
+        for pattern in patterns:
+            if op.name in pattern.roots:
+                found = pattern.match(op)
+                if isinstance(found, Miss) and not found.silent:
+                    pattern.missed(op, found)
