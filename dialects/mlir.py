@@ -217,9 +217,19 @@ def parse_module(source: str | bytes, name: str, context: Context) -> Operation:
         except ValueError as error:
             raise HeadraceError(Diagnostic("error", str(error), name)) from None
         try:
-            return Module.parse(source).operation  # type: ignore[arg-type]
+            module = Module.parse(source).operation  # type: ignore[arg-type]
         except MLIRError as error:
             raise HeadraceError(*native_diagnostics(error, name)) from None
+        _name_locations(module, name)
+        return module
+
+
+def _name_locations(module: Operation, name: str) -> None:
+    """``Module.parse`` takes no file name and calls the file "-"."""
+    for op in walk(module):
+        location = op.location
+        if isinstance(location, ir.FileLineColLoc) and location.filename == "-":
+            op.location = Location.file(name, location.start_line, location.start_col)
 
 
 def parse_module_file(path: str | Path, context: Context) -> Operation:

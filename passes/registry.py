@@ -16,7 +16,21 @@ from ..dialects.mlir import HeadraceError
 from .base import Pass
 
 # Name to "stage.module:Class", in the order of the default pipeline.
-_BUILTIN: dict[str, str] = {}
+_BUILTIN: dict[str, str] = {
+    "record-shardings": "frontend.record_shardings:RecordShardings",
+    "raise-stablehlo": "frontend.raise_stablehlo:RaiseStablehlo",
+    "commute-collectives": "model.commute_collectives:CommuteCollectives",
+    "fuse-scaled-matmul": "model.fuse_scaled_matmul:FuseScaledMatmul",
+    "headrace-cse": "model.headrace_cse:HeadraceCse",
+    "headrace-dce": "model.headrace_dce:HeadraceDce",
+    "accumulate-in-f32": "lowering.accumulate_in_f32:AccumulateInF32",
+    "lower-matmul": "lowering.lower_matmul:LowerMatmul",
+    "legalize-fp8": "lowering.legalize_fp8:LegalizeFp8",
+    "lower-encodings": "lowering.lower_encodings:LowerEncodings",
+    "spmd-to-devices": "lowering.spmd_to_devices:SpmdToDevices",
+    "collectives-to-channels": "lowering.collectives_to_channels:CollectivesToChannels",
+    "strip-headrace": "lowering.strip_headrace:StripHeadrace",
+}
 
 _registered: dict[str, type[Pass]] = {}
 
