@@ -55,6 +55,15 @@ class TypeConstraint(Type):
         return True
 
 
+ATTRIBUTE_KINDS = {
+    "BoolAttr": "boolean",
+    "DenseI64ArrayAttr": "array of i64",
+    "DenseIntElementsAttr": "integer elements",
+    "IntegerAttr": "integer",
+    "StringAttr": "string",
+}
+
+
 @dataclass(frozen=True)
 class Field:
     """One operand, attribute or result of an op class."""
@@ -69,7 +78,7 @@ class Field:
     def description(self) -> str:
         if issubclass(self.constraint, TypeConstraint):
             return self.constraint.description
-        return self.constraint.__name__
+        return ATTRIBUTE_KINDS.get(self.constraint.__name__, self.constraint.__name__)
 
 
 @dataclass(frozen=True)
