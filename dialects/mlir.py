@@ -10,7 +10,8 @@ cross between two MLIR copies, and this copy holds IREE's dialects.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -102,6 +103,7 @@ __all__ = [
     "UnitAttr",
     "Value",
     "blocks_of",
+    "collect_diagnostics",
     "defining_op",
     "error_at",
     "make_context",
@@ -174,6 +176,7 @@ def prepare_context(context: Context) -> None:
 
 def source_position(location: Location) -> tuple[str, int, int]:
     """File, line, column of a location; ("", 0, 0) where it has none."""
+    location = _downcast(location)
     if isinstance(location, ir.FileLineColLoc):
         return (str(location.filename), location.start_line, location.start_col)
     for inner in _inner_locations(location):
@@ -181,6 +184,14 @@ def source_position(location: Location) -> tuple[str, int, int]:
         if found[1]:
             return found
     return ("", 0, 0)
+
+
+def _downcast(location: Location) -> Location:
+    """Captured diagnostics come with the base class only."""
+    for kind in (ir.FileLineColLoc, ir.CallSiteLoc, ir.FusedLoc, ir.NameLoc):
+        if location.typeid == kind.static_typeid:
+            return location if isinstance(location, kind) else kind(location)
+    return location
 
 
 def _inner_locations(location: Location) -> list[Location]:
@@ -252,7 +263,27 @@ def native_diagnostics(error: MLIRError, name: str = "") -> list[Diagnostic]:
     return found or [Diagnostic("error", str(error), name)]
 
 
-def _convert(info: ir.DiagnosticInfo, name: str) -> Diagnostic:
+@contextmanager
+def collect_diagnostics(context: Context) -> Generator[list[Diagnostic]]:
+    """Warnings, remarks and errors that native code emits without failing.
+
+    Without this they go to the process's stderr. Errors that come as an
+    exception are in the exception only.
+    """
+    found: list[Diagnostic] = []
+
+    def hear(diagnostic: ir.Diagnostic) -> bool:
+        found.append(_convert(diagnostic, ""))
+        return True
+
+    handler = context.attach_diagnostic_handler(hear)
+    try:
+        yield found
+    finally:
+        handler.detach()
+
+
+def _convert(info: ir.DiagnosticInfo | ir.Diagnostic, name: str) -> Diagnostic:
     file, line, column = source_position(info.location)
     return Diagnostic(
         str(info.severity).rpartition(".")[2].lower(),
