@@ -31,13 +31,13 @@ demo: $(VENV)/base.stamp
 test: lit pytest
 
 lit: $(VENV)/dev.stamp
-	$(BIN)/lit -j$(JOBS) --order=smart -q .
+	$(BIN)/lit -j$(JOBS) --order=smart -q tests
 
 pytest: $(VENV)/dev.stamp
 	$(BIN)/python -m pytest -q tests
 
 test-full: $(VENV)/dev.stamp
-	$(BIN)/lit -j$(JOBS) -q .
+	$(BIN)/lit -j$(JOBS) -q tests
 	$(BIN)/python -m pytest -q --full tests
 
 lint: $(VENV)/dev.stamp

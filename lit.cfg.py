@@ -12,10 +12,10 @@ root = Path(__file__).parent
 
 config.name = "headrace"
 config.test_format = lit.formats.ShTest(execute_external=False)
-config.test_source_root = str(root / "tests")
+config.test_source_root = str(root)
 config.test_exec_root = str(root / "build" / "lit")
 config.suffixes = [".mlir", ".test"]
-config.excludes = ["python", "Inputs"]
+config.excludes = ["Inputs", "models", "python"]
 
 # The tools of the environment that runs lit come first.
 tools = Path(sys.executable).parent
