@@ -219,7 +219,9 @@ def parse_module(source: str | bytes, name: str, context: Context) -> Operation:
     """
     with context:
         try:
-            top = ir.Operation.parse(source, source_name=name)  # type: ignore[arg-type]
+            if isinstance(source, bytes):  # Operation.parse takes text only
+                return Module.parse(source).operation
+            top = ir.Operation.parse(source, source_name=name)
             if top.operation.name == "builtin.module":
                 return top.operation
         except MLIRError as error:
