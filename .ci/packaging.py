@@ -44,7 +44,8 @@ def main() -> None:
 
 
 def check_sdist(sdist: Path) -> None:
-    names = {n.partition("/")[2] for n in tarfile.open(sdist).getnames()}
+    with tarfile.open(sdist) as archive:
+        names = {n.partition("/")[2] for n in archive.getnames()}
     for needed in ("lit.cfg.py", "tests/dialects/verifier.mlir", "docs/generate.py", "LICENSE"):
         assert needed in names, f"{needed} is missing in the sdist"
 

@@ -56,11 +56,11 @@ class TypeConstraint(Type):
 
 
 ATTRIBUTE_KINDS = {
-    "BoolAttr": "boolean",
-    "DenseI64ArrayAttr": "array of i64",
-    "DenseIntElementsAttr": "integer elements",
-    "IntegerAttr": "integer",
-    "StringAttr": "string",
+    "BoolAttr": "a boolean",
+    "DenseI64ArrayAttr": "an array of i64",
+    "DenseIntElementsAttr": "an integer tensor",
+    "IntegerAttr": "an integer",
+    "StringAttr": "a string",
 }
 
 

@@ -43,7 +43,7 @@ def _attributes_fault(op: DeclaredOp) -> str | None:
         try:
             field.constraint(op.attributes[name])
         except ValueError:
-            return f"attribute '{name}' must be a {field.description}, got {op.attributes[name]}"
+            return f"attribute '{name}' must be {field.description}, got {op.attributes[name]}"
     for name in op.attributes:
         if name == "operandSegmentSizes" and op.has_segments():
             continue
