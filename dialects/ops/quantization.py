@@ -79,8 +79,8 @@ class DequantizeOp(HeadraceOp, name="dequantize"):
     """`convert(input) * scale`, in the result's element type.
 
     With `scale_mode = "divide"` the converted value is divided by the scale.
-    Without a scale only the conversion is left, which is exact for every fp8
-    type into bf16, f16 (f8E5M2FNUZ: normals), f32 and f64.
+    Without a scale only the conversion is left, which is exact: every finite
+    fp8 value is a bf16, an f16 (the smallest ones subnormal there), an f32.
     """
 
     input: Operand[Fp8Tensor]
