@@ -1,0 +1,279 @@
+"""One function of an SPMD program, written out for each device."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...dialects.flow import AFFINITY, device_affinity
+from ...dialects.headrace import CollectiveOp
+from ...dialects.mlir import (
+    ArrayAttr,
+    Attribute,
+    Block,
+    DenseElementsAttr,
+    DictAttr,
+    FunctionType,
+    InsertionPoint,
+    IntegerAttr,
+    IntegerType,
+    Operation,
+    RankedTensorType,
+    Type,
+    TypeAttr,
+    Value,
+    error_at,
+    operations_of,
+    walk,
+)
+from ...dialects.tensor import constant
+from .device_collectives import lower_on_devices
+from .uniformity import Uniformity
+
+# Positions in the argument list; no longer right, and IREE uses neither.
+_DROPPED = ("tf.aliasing_output", "jax.buffer_donor")
+_MERGED = ("scf.for", "scf.while", "scf.if")
+
+
+class Replicator:
+    """Writes the program of ``devices`` devices from one SPMD function.
+
+    ``copies`` gives for each value of the SPMD function its value on each
+    device; scalars that are the same on all devices are one value.
+    """
+
+    def __init__(self, function: Operation, devices: int, partitions: int) -> None:
+        self._function = function
+        self._devices = range(devices)
+        self._partitions = partitions
+        self._uniform = Uniformity(function, devices)
+        self._merged = _around_collectives(function)
+        self._copies: dict[Value, list[Value]] = {}
+
+    def replace(self) -> None:
+        """Replaces the function. Raises HeadraceError as the pass says."""
+        old = self._function
+        if len(old.regions[0].blocks) != 1:
+            raise error_at(old, "unstructured control flow in a program for several devices")
+        new = self._new_function()
+        source, target = old.regions[0].blocks[0], new.regions[0].blocks[0]
+        arguments = list(target.arguments)
+        count = len(source.arguments)
+        for index, argument in enumerate(source.arguments):
+            self._copies[argument] = [arguments[d * count + index] for d in self._devices]
+        self._block(source, target)
+        old.erase()
+
+    def _new_function(self) -> Operation:
+        old = self._function
+        type_ = FunctionType(TypeAttr(old.attributes["function_type"]).value)
+        attributes = dict(old.attributes.items())
+        with old.context:
+            inputs = list(type_.inputs) * len(self._devices)
+            results = list(type_.results) * len(self._devices)
+            attributes["function_type"] = TypeAttr.get(FunctionType.get(inputs, results))
+            attributes["arg_attrs"] = self._placed("arg_attrs", type_.inputs)
+            attributes["res_attrs"] = self._placed("res_attrs", type_.results)
+        new = Operation.create(
+            "func.func",
+            attributes=attributes,
+            regions=1,
+            loc=old.location,
+            ip=InsertionPoint(old),
+        )
+        arguments = old.regions[0].blocks[0].arguments
+        locations = [a.location for a in arguments] * len(self._devices)
+        new.regions[0].blocks.append(*inputs, arg_locs=locations)
+        return new
+
+    def _placed(self, key: str, types: Sequence[Type]) -> ArrayAttr:
+        """Argument or result attributes per device, tensors with their device."""
+        old = self._function.attributes
+        given = [DictAttr(a) for a in ArrayAttr(old[key])] if key in old else [{}] * len(types)
+        placed: list[Attribute] = []
+        for device in self._devices:
+            affinity = device_affinity(device, self._function.context)
+            for type_, attributes in zip(types, given, strict=True):
+                kept = {a: attributes[a] for a in _names(attributes) if a not in _DROPPED}
+                if isinstance(type_, RankedTensorType):
+                    kept[AFFINITY] = affinity
+                placed.append(DictAttr.get(kept))
+        return ArrayAttr.get(placed)
+
+    def _block(self, source: Block, target: Block) -> None:
+        """Appends what ``source`` does on all devices, terminator included."""
+        ip = InsertionPoint(target)
+        for op in operations_of(source):
+            view = op.opview
+            if isinstance(view, CollectiveOp):
+                results = lower_on_devices(view, list(self._copies[op.operands[0]]), ip)
+                self._copies[op.results[0]] = results
+            elif op.name in ("headrace.partition_id", "headrace.replica_id"):
+                self._copies[op.results[0]] = self._ids(op, ip)
+            elif op in self._merged:
+                self._merge(op, ip)
+            elif op.name in ("func.return", "scf.yield", "scf.condition"):
+                self._terminator(op, ip)
+            elif self._is_shared(op):
+                clone = self._clone(op, 0, ip)
+                for old, new in zip(op.results, clone.results, strict=True):
+                    self._copies[old] = [new for _ in self._devices]
+            else:
+                clones = [self._clone(op, device, ip) for device in self._devices]
+                for index, old in enumerate(op.results):
+                    self._copies[old] = [clone.results[index] for clone in clones]
+
+    def _is_shared(self, op: Operation) -> bool:
+        """Whether one copy serves all devices: it only makes uniform scalars."""
+        return len(op.results) > 0 and all(self._is_single(r) for r in op.results)
+
+    def _is_single(self, value: Value) -> bool:
+        is_tensor = isinstance(value.type, RankedTensorType)
+        return not is_tensor and self._uniform.is_uniform(value)
+
+    def _clone(self, op: Operation, device: int, ip: InsertionPoint) -> Operation:
+        clone = op.clone(ip=ip).operation
+        for inner in walk(clone) if len(op.regions) else [clone]:
+            if inner.name in ("headrace.partition_id", "headrace.replica_id"):
+                value = self._ids(inner, InsertionPoint(inner))[device]
+                inner.results[0].replace_all_uses_with(value)
+                inner.erase()
+                continue
+            for index, operand in enumerate(inner.operands):
+                copies = self._copies.get(operand)
+                if copies is not None:
+                    inner.operands[index] = copies[device]
+        return clone
+
+    def _ids(self, op: Operation, ip: InsertionPoint) -> list[Value]:
+        """A constant for each device."""
+        i32 = IntegerType.get_signless(32, context=op.context)
+        type_ = RankedTensorType(op.results[0].type)
+        ids: list[Value] = []
+        for device in self._devices:
+            replica, partition = divmod(device, self._partitions)
+            value = replica if op.name == "headrace.replica_id" else partition
+            dense = DenseElementsAttr.get_splat(type_, IntegerAttr.get(i32, value))
+            ids.append(constant(dense, type_, loc=op.location, ip=ip))
+        return ids
+
+    def _carried(self, values: Sequence[Value], singles: Sequence[bool]) -> list[Value]:
+        """All devices' copies, value by value; one where a single one is carried."""
+        carried: list[Value] = []
+        for value, single in zip(values, singles, strict=True):
+            copies = self._copies[value]
+            carried.extend(copies[:1] if single else copies)
+        return carried
+
+    def _bind(self, values: Sequence[Value], singles: Sequence[bool], new: Sequence[Value]) -> None:
+        """The inverse of ``_carried``: ``new`` are the copies of ``values``."""
+        position = 0
+        for value, single in zip(values, singles, strict=True):
+            width = 1 if single else len(self._devices)
+            copies = list(new[position : position + width])
+            self._copies[value] = copies * len(self._devices) if single else copies
+            position += width
+
+    def _singles(self, values: Sequence[Value]) -> list[bool]:
+        return [self._is_single(value) for value in values]
+
+    def _terminator(self, op: Operation, ip: InsertionPoint) -> None:
+        operands = list(op.operands)
+        parent = op.parent.operation  # type: ignore[union-attr]
+        if op.name == "func.return":
+            values = [self._copies[v][device] for device in self._devices for v in operands]
+        elif op.name == "scf.condition":
+            after = list(parent.regions[1].blocks[0].arguments)
+            values = [self._copies[operands[0]][0]]
+            values += self._carried(operands[1:], self._singles(after))
+        elif parent.name == "scf.while":
+            before = list(parent.regions[0].blocks[0].arguments)
+            values = self._carried(operands, self._singles(before))
+        else:
+            values = self._carried(operands, self._singles(list(parent.results)))
+        Operation.create(op.name, operands=values, loc=op.location, ip=ip)
+
+    def _merge(self, op: Operation, ip: InsertionPoint) -> None:
+        """One loop or branch for all devices."""
+        operands = list(op.operands)
+        results = list(op.results)
+        if op.name == "scf.for":
+            self._require_uniform(op, operands[:3])
+            heads, carried, like = operands[:3], operands[3:], results
+        elif op.name == "scf.if":
+            self._require_uniform(op, operands)
+            heads, carried, like = operands, [], []
+        else:
+            condition = operations_of(op.regions[0].blocks[0])[-1].operands[0]
+            self._require_uniform(op, [condition])
+            heads, carried, like = [], operands, list(op.regions[0].blocks[0].arguments)
+        inputs = [self._copies[v][0] for v in heads]
+        inputs += self._carried(carried, self._singles(like))
+        types = self._types(results)
+        merged = Operation.create(
+            op.name,
+            results=types,
+            operands=inputs,
+            attributes=dict(op.attributes.items()),
+            regions=len(op.regions),
+            loc=op.location,
+            ip=ip,
+        )
+        for source, target in zip(op.regions, merged.regions, strict=True):
+            for block in source.blocks:
+                self._region(op, block, target)
+        self._bind(results, self._singles(results), list(merged.results))
+
+    def _region(self, op: Operation, source: Block, target: object) -> None:
+        arguments = list(source.arguments)
+        # A loop's arguments follow its results: both are single, or neither.
+        like = list(op.results) if op.name == "scf.for" else arguments
+        if op.name == "scf.for":
+            like = [arguments[0], *like]
+        singles = self._singles(like)
+        types = [
+            type_
+            for value, single in zip(arguments, singles, strict=True)
+            for type_ in [value.type] * (1 if single else len(self._devices))
+        ]
+        block = target.blocks.append(*types, arg_locs=[op.location] * len(types))  # type: ignore[attr-defined]
+        self._bind(arguments, singles, list(block.arguments))
+        self._block(source, block)
+
+    def _types(self, values: Sequence[Value]) -> list[Type]:
+        return [
+            type_
+            for value in values
+            for type_ in [value.type] * (1 if self._is_single(value) else len(self._devices))
+        ]
+
+    def _require_uniform(self, op: Operation, values: Sequence[Value]) -> None:
+        for value in values:
+            if not self._uniform.is_uniform(value):
+                what = "bounds" if op.name == "scf.for" else "condition"
+                raise error_at(
+                    op,
+                    f"the {what} of '{op.name}' around a collective may differ between devices; "
+                    'mark what they come from as replicated (mhlo.sharding = "{replicated}"), '
+                    "or all-reduce it first",
+                )
+
+
+def _names(attributes: DictAttr | dict[str, Attribute]) -> list[str]:
+    return [named.name for named in attributes] if isinstance(attributes, DictAttr) else []
+
+
+def _around_collectives(function: Operation) -> set[Operation]:
+    """The ops, at any depth, that have a collective in them."""
+    found: set[Operation] = set()
+    for op in walk(function):
+        if not isinstance(op.opview, CollectiveOp):
+            continue
+        parent = op.parent
+        while parent is not None and parent.operation != function:
+            if parent.operation in found:
+                break
+            if parent.operation.name not in _MERGED:
+                raise error_at(op, f"'{op.name}' inside '{parent.operation.name}'")
+            found.add(parent.operation)
+            parent = parent.operation.parent
+    return found
