@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import os
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
+from ..compiler import files
 from ..dialects.mlir import HeadraceError
 
 
@@ -65,16 +64,8 @@ def read_input(path: str) -> bytes:
 
 def check_writable(path: str) -> None:
     """Raises HeadraceError, before any work is done, if ``path`` cannot be written."""
-    if path == "-":
-        return
-    target = Path(path)
-    if target.is_dir():
-        raise HeadraceError(f"cannot write '{path}': Is a directory")
-    folder = target.parent
-    if not folder.is_dir():
-        raise HeadraceError(f"cannot write '{path}': no folder '{folder}'")
-    if not os.access(target if target.exists() else folder, os.W_OK):
-        raise HeadraceError(f"cannot write '{path}': Permission denied")
+    if path != "-":
+        files.check_writable(path)
 
 
 def write_output(path: str, data: bytes) -> None:
@@ -84,23 +75,4 @@ def write_output(path: str, data: bytes) -> None:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
         return
-    target = Path(path)
-    try:
-        if target.exists() and not target.is_file():  # a device or pipe
-            target.write_bytes(data)
-            return
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-            umask = os.umask(0)
-            os.umask(umask)
-            mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~umask
-            os.chmod(temporary, mode)
-            os.replace(temporary, target)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-            raise
-    except OSError as error:
-        raise HeadraceError(f"cannot write '{path}': {error.strerror}") from None
+    files.write_file(path, data)
