@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ...dialects.mlir import (
     Attribute,
     BF16Type,
+    Block,
     F16Type,
     F32Type,
     FloatType,
@@ -74,11 +75,10 @@ def reduce_elementwise(
         loc=loc,
         ip=ip,
     )
-    element = type_.element_type
-    body = op.regions[0].blocks.append(
-        *[element] * (len(values) + 1), arg_locs=[loc] * (len(values) + 1)
-    )
-    combined = _combine(list(body.arguments)[:-1], reduction, loc, InsertionPoint(body))
+    count = len(values) + 1
+    body = Block.create_at_start(op.regions[0], [type_.element_type] * count, [loc] * count)
+    terms: list[Value] = [*body.arguments][:-1]
+    combined = _combine(terms, reduction, loc, InsertionPoint(body))
     Operation.create("linalg.yield", operands=[combined], loc=loc, ip=InsertionPoint(body))
     return op.results[0]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...dialects.flow import AFFINITY, device_affinity
+from ...dialects.flow import AFFINITY, device_affinity, transfer
 from ...dialects.headrace import CollectiveOp
 from ...dialects.mlir import (
     ArrayAttr,
@@ -18,6 +18,7 @@ from ...dialects.mlir import (
     IntegerType,
     Operation,
     RankedTensorType,
+    Region,
     Type,
     TypeAttr,
     Value,
@@ -25,12 +26,15 @@ from ...dialects.mlir import (
     operations_of,
     walk,
 )
-from ...dialects.tensor import constant
+from ...dialects.tensor import constant, dynamic_sizes
 from .device_collectives import lower_on_devices
+from .placement import placed_values
 from .uniformity import Uniformity
 
 # Positions in the argument list; no longer right, and IREE uses neither.
 _DROPPED = ("tf.aliasing_output", "jax.buffer_donor")
+_IDS = ("headrace.partition_id", "headrace.replica_id")
+_PINNED = ("scf.for", "scf.while", "scf.yield", "scf.condition")
 _MERGED = ("scf.for", "scf.while", "scf.if")
 
 
@@ -47,6 +51,7 @@ class Replicator:
         self._partitions = partitions
         self._uniform = Uniformity(function, devices)
         self._merged = _around_collectives(function)
+        self._placed = placed_values(function)
         self._copies: dict[Value, list[Value]] = {}
 
     def replace(self) -> None:
@@ -71,8 +76,8 @@ class Replicator:
             inputs = list(type_.inputs) * len(self._devices)
             results = list(type_.results) * len(self._devices)
             attributes["function_type"] = TypeAttr.get(FunctionType.get(inputs, results))
-            attributes["arg_attrs"] = self._placed("arg_attrs", type_.inputs)
-            attributes["res_attrs"] = self._placed("res_attrs", type_.results)
+            attributes["arg_attrs"] = self._placed_attributes("arg_attrs", type_.inputs)
+            attributes["res_attrs"] = self._placed_attributes("res_attrs", type_.results)
         new = Operation.create(
             "func.func",
             attributes=attributes,
@@ -82,18 +87,20 @@ class Replicator:
         )
         arguments = old.regions[0].blocks[0].arguments
         locations = [a.location for a in arguments] * len(self._devices)
-        new.regions[0].blocks.append(*inputs, arg_locs=locations)
+        Block.create_at_start(new.regions[0], inputs, locations)
         return new
 
-    def _placed(self, key: str, types: Sequence[Type]) -> ArrayAttr:
+    def _placed_attributes(self, key: str, types: Sequence[Type]) -> ArrayAttr:
         """Argument or result attributes per device, tensors with their device."""
         old = self._function.attributes
-        given = [DictAttr(a) for a in ArrayAttr(old[key])] if key in old else [{}] * len(types)
+        given: list[dict[str, Attribute]] = [{} for _ in types]
+        if key in old:
+            given = [{a.name: a.attr for a in DictAttr(d)} for d in ArrayAttr(old[key])]
         placed: list[Attribute] = []
         for device in self._devices:
             affinity = device_affinity(device, self._function.context)
             for type_, attributes in zip(types, given, strict=True):
-                kept = {a: attributes[a] for a in _names(attributes) if a not in _DROPPED}
+                kept = {a: value for a, value in attributes.items() if a not in _DROPPED}
                 if isinstance(type_, RankedTensorType):
                     kept[AFFINITY] = affinity
                 placed.append(DictAttr.get(kept))
@@ -107,7 +114,7 @@ class Replicator:
             if isinstance(view, CollectiveOp):
                 results = lower_on_devices(view, list(self._copies[op.operands[0]]), ip)
                 self._copies[op.results[0]] = results
-            elif op.name in ("headrace.partition_id", "headrace.replica_id"):
+            elif op.name in _IDS:
                 self._copies[op.results[0]] = self._ids(op, ip)
             elif op in self._merged:
                 self._merge(op, ip)
@@ -133,7 +140,7 @@ class Replicator:
     def _clone(self, op: Operation, device: int, ip: InsertionPoint) -> Operation:
         clone = op.clone(ip=ip).operation
         for inner in walk(clone) if len(op.regions) else [clone]:
-            if inner.name in ("headrace.partition_id", "headrace.replica_id"):
+            if inner.name in _IDS:
                 value = self._ids(inner, InsertionPoint(inner))[device]
                 inner.results[0].replace_all_uses_with(value)
                 inner.erase()
@@ -142,7 +149,30 @@ class Replicator:
                 copies = self._copies.get(operand)
                 if copies is not None:
                     inner.operands[index] = copies[device]
+        if clone.name.startswith("scf."):
+            self._pin_all(op, clone, device)
         return clone
+
+    def _pin_all(self, op: Operation, clone: Operation, device: int) -> None:
+        """Pins what goes around or out of a loop or branch that was cloned."""
+        source = [inner for inner in walk(op) if inner.name not in _IDS]
+        for old, new in zip(source, walk(clone), strict=True):
+            if old.name not in _PINNED:
+                continue
+            for index, operand in enumerate(old.operands):
+                pinned = self._pin(operand, new.operands[index], device, InsertionPoint(new))
+                new.operands[index] = pinned
+
+    def _pin(self, old: Value, new: Value, device: int, ip: InsertionPoint) -> Value:
+        """``new``, the device's copy of ``old``, said to be on its device.
+
+        Equal constants of several devices are one constant after CSE; where a
+        loop carries it, IREE would not know on which device the loop's value is.
+        """
+        if old in self._placed or not isinstance(new.type, RankedTensorType):
+            return new
+        dims = dynamic_sizes(new, loc=old.location, ip=ip)
+        return transfer(new, device, dims=dims, loc=old.location, ip=ip)
 
     def _ids(self, op: Operation, ip: InsertionPoint) -> list[Value]:
         """A constant for each device."""
@@ -156,12 +186,17 @@ class Replicator:
             ids.append(constant(dense, type_, loc=op.location, ip=ip))
         return ids
 
-    def _carried(self, values: Sequence[Value], singles: Sequence[bool]) -> list[Value]:
+    def _carried(
+        self, values: Sequence[Value], singles: Sequence[bool], ip: InsertionPoint
+    ) -> list[Value]:
         """All devices' copies, value by value; one where a single one is carried."""
         carried: list[Value] = []
         for value, single in zip(values, singles, strict=True):
             copies = self._copies[value]
-            carried.extend(copies[:1] if single else copies)
+            if single:
+                carried.append(copies[0])
+            else:
+                carried.extend(self._pin(value, copies[d], d, ip) for d in self._devices)
         return carried
 
     def _bind(self, values: Sequence[Value], singles: Sequence[bool], new: Sequence[Value]) -> None:
@@ -178,18 +213,23 @@ class Replicator:
 
     def _terminator(self, op: Operation, ip: InsertionPoint) -> None:
         operands = list(op.operands)
-        parent = op.parent.operation  # type: ignore[union-attr]
+        parent = op.parent
+        assert parent is not None
         if op.name == "func.return":
-            values = [self._copies[v][device] for device in self._devices for v in operands]
+            values = [
+                self._pin(value, self._copies[value][device], device, ip)
+                for device in self._devices
+                for value in operands
+            ]
         elif op.name == "scf.condition":
             after = list(parent.regions[1].blocks[0].arguments)
             values = [self._copies[operands[0]][0]]
-            values += self._carried(operands[1:], self._singles(after))
-        elif parent.name == "scf.while":
+            values += self._carried(operands[1:], self._singles(after), ip)
+        elif parent.operation.name == "scf.while":
             before = list(parent.regions[0].blocks[0].arguments)
-            values = self._carried(operands, self._singles(before))
+            values = self._carried(operands, self._singles(before), ip)
         else:
-            values = self._carried(operands, self._singles(list(parent.results)))
+            values = self._carried(operands, self._singles(list(parent.results)), ip)
         Operation.create(op.name, operands=values, loc=op.location, ip=ip)
 
     def _merge(self, op: Operation, ip: InsertionPoint) -> None:
@@ -207,7 +247,7 @@ class Replicator:
             self._require_uniform(op, [condition])
             heads, carried, like = [], operands, list(op.regions[0].blocks[0].arguments)
         inputs = [self._copies[v][0] for v in heads]
-        inputs += self._carried(carried, self._singles(like))
+        inputs += self._carried(carried, self._singles(like), ip)
         types = self._types(results)
         merged = Operation.create(
             op.name,
@@ -220,10 +260,10 @@ class Replicator:
         )
         for source, target in zip(op.regions, merged.regions, strict=True):
             for block in source.blocks:
-                self._region(op, block, target)
+                self._region_block(op, block, target)
         self._bind(results, self._singles(results), list(merged.results))
 
-    def _region(self, op: Operation, source: Block, target: object) -> None:
+    def _region_block(self, op: Operation, source: Block, target: Region) -> None:
         arguments = list(source.arguments)
         # A loop's arguments follow its results: both are single, or neither.
         like = list(op.results) if op.name == "scf.for" else arguments
@@ -235,7 +275,7 @@ class Replicator:
             for value, single in zip(arguments, singles, strict=True)
             for type_ in [value.type] * (1 if single else len(self._devices))
         ]
-        block = target.blocks.append(*types, arg_locs=[op.location] * len(types))  # type: ignore[attr-defined]
+        block = Block.create_at_start(target, types, [op.location] * len(types))
         self._bind(arguments, singles, list(block.arguments))
         self._block(source, block)
 
@@ -256,10 +296,6 @@ class Replicator:
                     'mark what they come from as replicated (mhlo.sharding = "{replicated}"), '
                     "or all-reduce it first",
                 )
-
-
-def _names(attributes: DictAttr | dict[str, Attribute]) -> list[str]:
-    return [named.name for named in attributes] if isinstance(attributes, DictAttr) else []
 
 
 def _around_collectives(function: Operation) -> set[Operation]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from ...dialects.headrace import AllGatherOp, AllReduceOp, CollectiveOp
 from ...dialects.mlir import (
+    ArrayAttr,
     DictAttr,
     Operation,
     StringAttr,
@@ -33,10 +35,12 @@ class Uniformity:
         if devices == 1:
             return
         body = function.regions[0].blocks[0]
-        attributes = ArrayAttr(function.attributes["arg_attrs"]) if "arg_attrs" in function.attributes else []
-        replicated = [_is_replicated(DictAttr(a)) for a in attributes]
-        for index, argument in enumerate(body.arguments):
-            if not (replicated and replicated[index]):
+        replicated = [False] * len(body.arguments)
+        if "arg_attrs" in function.attributes:
+            attributes = ArrayAttr(function.attributes["arg_attrs"])
+            replicated = [_is_replicated(DictAttr(a)) for a in attributes]
+        for argument, is_same in zip(body.arguments, replicated, strict=True):
+            if not is_same:
                 self._mark(argument)
         for op in walk(function):
             if self._is_source(op):
@@ -64,8 +68,8 @@ class Uniformity:
             self._varying.add(value)
             self._work.append(value)
 
-    def _mark_all(self, values: object) -> None:
-        for value in values:  # type: ignore[attr-defined]
+    def _mark_all(self, values: Iterable[Value]) -> None:
+        for value in values:
             self._mark(value)
 
     def _visit(self, op: Operation, index: int) -> None:
@@ -74,13 +78,16 @@ class Uniformity:
         if op.name == "func.return" or parent is None:
             return
         view = op.opview
-        if isinstance(view, AllGatherOp | AllReduceOp):
-            if len(view.groups) == 1 and view.group_size == self._devices:
-                return
+        if (
+            isinstance(view, AllGatherOp | AllReduceOp)
+            and len(view.groups) == 1
+            and view.group_size == self._devices
+        ):
+            return
         if op.name == "scf.for":
             self._for(op, index)
         elif op.name == "scf.while":
-            self._mark_at(op.regions[0].blocks[0].arguments, index)
+            self._mark(op.regions[0].blocks[0].arguments[index])
         elif op.name == "scf.yield" and parent.name == "scf.for":
             self._mark(parent.results[index])
             self._mark(parent.regions[0].blocks[0].arguments[index + 1])
@@ -118,9 +125,6 @@ class Uniformity:
         while parent is not None and not parent.operation.name.startswith(("scf.", "func.")):
             self._mark_all(parent.operation.results)
             parent = parent.operation.parent
-
-    def _mark_at(self, values: object, index: int) -> None:
-        self._mark(values[index])  # type: ignore[index]
 
 
 def _is_replicated(attributes: DictAttr) -> bool:
