@@ -77,7 +77,7 @@ def reduce_elementwise(
     )
     count = len(values) + 1
     body = Block.create_at_start(op.regions[0], [type_.element_type] * count, [loc] * count)
-    terms: list[Value] = [*body.arguments][:-1]
+    terms = list(body.arguments)[:-1]
     combined = _combine(terms, reduction, loc, InsertionPoint(body))
     Operation.create("linalg.yield", operands=[combined], loc=loc, ip=InsertionPoint(body))
     return op.results[0]
@@ -95,7 +95,7 @@ def _attributes(rank: int, inputs: int, loc: Location) -> dict[str, Attribute]:
         }
 
 
-def _combine(values: list[Value], reduction: str, loc: Location, ip: InsertionPoint) -> Value:
+def _combine(values: Sequence[Value], reduction: str, loc: Location, ip: InsertionPoint) -> Value:
     element = values[0].type
 
     def emit(name: str, operands: list[Value], type_: Type) -> Value:
