@@ -42,6 +42,7 @@ CORRECTIONS = (
     (r"^(from typing_extensions import)", r"from typing_extensions import TypeVar\n\1"),
     (r"^(_T = TypeVar\(\"_T\", bound=Type)\)", r"\1, default=Type, covariant=True)"),
     (r"def locations\(self\) -> list\[object\]", "def locations(self) -> list[Location]"),
+    (r"def set_type\(self, type: _T\):", "def set_type(self, type: Type) -> None:"),
     # Declared ops have a typed `result`; of other ops take results[0].
     (r"^    @property\n    def result\(self\).*\n(        .*\n|\n)*", ""),
     # Untyped overrides of what Sequence already says.
