@@ -1,0 +1,55 @@
+"""record-shardings: keeps what IREE's input pipeline would drop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...dialects.functions import (
+    argument_attributes,
+    functions_of,
+    result_attributes,
+    set_argument_attributes,
+    set_result_attributes,
+)
+from ...dialects.mlir import Operation
+from ..base import Pass
+
+COUNTS = ("num_partitions", "num_replicas")
+
+
+@dataclass(frozen=True)
+class RecordShardings(Pass):
+    """Copies mhlo shardings and device counts to headrace attributes.
+
+    ``mhlo.sharding`` on arguments and results becomes ``headrace.sharding``,
+    ``mhlo.num_partitions`` and ``mhlo.num_replicas`` on the module become
+    ``headrace.num_partitions`` and ``headrace.num_replicas``. The originals
+    stay; a headrace attribute that is there already is kept. IREE's StableHLO
+    input pipeline drops everything in mhlo's namespace.
+
+    Before:
+        module attributes {mhlo.num_partitions = 4 : i32} {
+          func.func @main(%x: tensor<8xf32> {mhlo.sharding = "{devices=[4]<=[4]}"})
+    After, besides:
+        module attributes {headrace.num_partitions = 4 : i32} {
+          func.func @main(%x: tensor<8xf32> {headrace.sharding = "{devices=[4]<=[4]}"})
+    """
+
+    name = "record-shardings"
+
+    def run(self, module: Operation) -> None:
+        for count in COUNTS:
+            old, new = f"mhlo.{count}", f"headrace.{count}"
+            if old in module.attributes and new not in module.attributes:
+                module.attributes[new] = module.attributes[old]
+        for function in functions_of(module):
+            arguments = argument_attributes(function)
+            results = result_attributes(function)
+            found = False
+            for attributes in (*arguments, *results):
+                if "mhlo.sharding" in attributes:
+                    attributes.setdefault("headrace.sharding", attributes["mhlo.sharding"])
+                    found = True
+            if found:
+                set_argument_attributes(function, arguments)
+                set_result_attributes(function, results)
