@@ -1,0 +1,40 @@
+"""headrace: brings sharded fp8 models to IREE.
+
+    import headrace
+
+    result = headrace.compile("model.mlir", target="gfx950", report=True)
+    result.save("model.vmfb")
+
+Importing the package is cheap: the bindings are loaded on first use.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .compiler.driver import CompileResult
+    from .compiler.driver import compile_program as compile  # noqa: A004 - headrace.compile
+    from .compiler.options import CompileOptions
+    from .dialects.mlir import HeadraceError
+
+__all__ = ["CompileOptions", "CompileResult", "HeadraceError", "compile"]
+
+_HOME = {
+    "CompileOptions": (".compiler.options", "CompileOptions"),
+    "CompileResult": (".compiler.driver", "CompileResult"),
+    "HeadraceError": (".dialects.mlir", "HeadraceError"),
+    "compile": (".compiler.driver", "compile_program"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'headrace' has no attribute '{name}'")
+    module, attribute = _HOME[name]
+    return getattr(import_module(module, __name__), attribute)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,186 @@
+"""From a model to a ``.vmfb``: ``headrace.compile``."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..dialects.mlir import (
+    Diagnostic,
+    HeadraceError,
+    IntegerAttr,
+    Operation,
+    StringAttr,
+    error_at,
+    make_context,
+    prepare_context,
+    walk,
+)
+from ..passes.pipeline import Instrumentation, Step
+from ..passes.remarks import collect_remarks
+from . import metadata, pipelines, report, report_phases
+from .files import write_file
+from .input_forms import Source, load_module
+from .iree_child import run_iree_compile
+from .options import CompileOptions
+from .targets import Target, find_target
+
+# What the pipeline has to have turned into ops that IREE takes.
+_SOURCE_DIALECTS = ("headrace", "stablehlo", "chlo", "mhlo", "vhlo", "sdy", "torch", "tm_tensor")
+
+
+@dataclass(frozen=True)
+class CompileResult:
+    """What a compilation gave.
+
+    ``module`` is the module as handed to IREE, in the context of the input;
+    ``vmfb`` is None after ``emit="mlir"``; ``remarks`` say what passes did not
+    do, and why.
+    """
+
+    module: Operation
+    report: report.Report
+    vmfb: bytes | None
+    remarks: tuple[Diagnostic, ...]
+
+    def data(self) -> bytes:
+        """The ``.vmfb``, or the module's text where there is none."""
+        return str(self.module).encode() + b"\n" if self.vmfb is None else self.vmfb
+
+    def save(self, path: str | Path) -> None:
+        """Writes ``data()`` in one step; HeadraceError if it cannot."""
+        write_file(path, self.data())
+
+
+def compile_program(source: Source, target: str = "cpu", **options: Any) -> CompileResult:
+    """Compiles a per-device program for IREE.
+
+    ``source`` is a module of ``iree.compiler.ir`` in any context (it stays
+    unchanged), MLIR text or bytecode, or a path. ``options`` are the fields
+    of ``CompileOptions``. Raises HeadraceError for anything that cannot be
+    compiled.
+    """
+    return compile_with(source, CompileOptions.make(target=target, **options))
+
+
+def compile_with(source: Source, options: CompileOptions) -> CompileResult:
+    """``compile_program`` with the options as one object."""
+    target = find_target(options.target)
+    form = options.collectives or target.default_collectives
+    module = load_module(source, make_context())
+    prepare_context(module.context)
+    devices = device_count(module, options.devices)
+    pipeline = pipelines.build(target.name, form, devices)
+    hooks = [report.Reader(pipelines.STABLEHLO_INPUT, pipelines.FIRST_LOWERING)]
+    extra = [IrDumper(options.dump_ir)] if options.dump_ir is not None else []
+
+    start = time.perf_counter()
+    with module.context, module.location, collect_remarks() as remarks:
+        module = module.clone().operation
+        _select_function(module, options.function)
+        functions = metadata.describe_functions(module, target.name, form, devices)
+        pipeline.run(module, [*hooks, *extra])
+        check_lowered(module)
+        metadata.attach(module, functions)
+    headrace_seconds = time.perf_counter() - start
+
+    entries: report.Report = {
+        **hooks[0].entries(),
+        **report_phases.no_phases(),
+        "headrace_seconds": headrace_seconds,
+        "iree_seconds": None,
+        "target": target.name,
+        "options": {**options.as_json(), "collectives": form, "devices": devices},
+        "versions": report.versions(),
+    }
+    if options.emit == "mlir":
+        return CompileResult(module, entries, None, tuple(remarks))
+    child = run_iree_compile(
+        module,
+        iree_flags(target, options, form, devices),
+        report_phases.PHASES if options.report else (),
+    )
+    entries["iree_seconds"] = child.seconds
+    entries["headrace_seconds"] = headrace_seconds + child.writing_seconds
+    if options.report:
+        entries |= report_phases.read_phases(child.phases)
+    return CompileResult(module, entries, child.vmfb, (*remarks, *child.diagnostics))
+
+
+def iree_flags(target: Target, options: CompileOptions, form: str, devices: int) -> tuple[str, ...]:
+    """The command line of iree-compile, without input and output."""
+    level = (f"--iree-opt-level={options.opt_level}",) if options.opt_level else ()
+    return (*target.flags(form, devices, options.cpu), *level, *options.iree_flags)
+
+
+def device_count(module: Operation, wanted: int | None) -> int:
+    """How many devices the program is for.
+
+    The module's ``num_replicas * num_partitions``, else the highest id that a
+    collective names. Raises HeadraceError if ``wanted`` differs.
+    """
+    stated = 1
+    for name in ("num_replicas", "num_partitions"):
+        if f"mhlo.{name}" in module.attributes:
+            stated *= IntegerAttr(module.attributes[f"mhlo.{name}"]).value
+    if wanted is not None and stated not in (1, wanted):
+        raise HeadraceError(
+            f"the module is for {stated} devices (mhlo.num_replicas * mhlo.num_partitions), "
+            f"--devices={wanted} does not fit"
+        )
+    return wanted or stated
+
+
+def _select_function(module: Operation, name: str | None) -> None:
+    """Makes all public functions but ``name`` private, so that they go."""
+    functions = metadata.public_functions(module)
+    names = [metadata.function_name(f) for f in functions]
+    if not names:
+        raise HeadraceError("the module has no public function with a body")
+    if name is None:
+        return
+    if name not in names:
+        raise HeadraceError(f"no public function '{name}'; there is: {', '.join(names)}")
+    for function in functions:
+        if metadata.function_name(function) != name:
+            function.attributes["sym_visibility"] = StringAttr.get("private")
+
+
+def check_lowered(module: Operation) -> None:
+    """Raises HeadraceError if an op is left that IREE does not take.
+
+    3.13 crashes on any op that it does not know.
+    """
+    registered: dict[str, bool] = {}
+    for op in walk(module):
+        name = op.name
+        if name not in registered:
+            dialect = name.partition(".")[0]
+            registered[name] = dialect not in _SOURCE_DIALECTS and (
+                module.context.is_registered_operation(name)
+            )
+        if not registered[name]:
+            detail = ""
+            if name == "stablehlo.custom_call":
+                detail = f" (call target {op.attributes['call_target_name']})"
+            raise error_at(op, f"no pass lowers '{name}'{detail}, and IREE does not take it")
+
+
+class IrDumper(Instrumentation):
+    """Writes the module after each pass: ``DIR/07-commute-collectives.mlir``."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self._folder = Path(folder)
+        self._count = 0
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise HeadraceError(f"cannot write to '{folder}': {error.strerror}") from None
+
+    def after(self, step: Step, module: Operation, seconds: float) -> None:
+        self._count += 1
+        write_file(
+            self._folder / f"{self._count:02}-{step.name}.mlir", str(module).encode() + b"\n"
+        )

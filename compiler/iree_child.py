@@ -1,0 +1,155 @@
+"""Runs the wheel's own ``iree-compile`` as a child process.
+
+IREE can crash on input, and a crash must not take the user's process with
+it; so the module goes to a child as bytecode, which the same version reads.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from ..dialects.mlir import Diagnostic, HeadraceError, Operation, write_bytecode
+
+_LINE = re.compile(
+    r"(?:(?P<file>[^\s:][^:]*):(?P<line>\d+):(?P<column>\d+): )?"
+    r"(?P<severity>error|warning|remark|note): (?P<message>.*)"
+)
+
+
+@dataclass(frozen=True)
+class ChildResult:
+    """What one run of ``iree-compile`` gave and cost."""
+
+    vmfb: bytes
+    writing_seconds: float  # of the bytecode, before the child starts
+    seconds: float
+    peak_bytes: int  # largest resident size of the child
+    phases: dict[str, str]  # phase name to IR text, of the phases asked for
+    diagnostics: tuple[Diagnostic, ...]  # warnings
+
+
+@cache
+def iree_compile_binary() -> str:
+    """The native tool; its Python wrapper of the same name takes 0.3 s to start."""
+    spec = find_spec("iree.compiler")
+    for folder in (spec.submodule_search_locations or []) if spec else []:
+        binary = Path(folder) / "_mlir_libs" / "iree-compile"
+        if binary.is_file():
+            return str(binary)
+    raise HeadraceError("iree-compile is missing from the iree-base-compiler package")
+
+
+def run_iree_compile(
+    module: Operation, flags: Sequence[str], phases: Sequence[str] = ()
+) -> ChildResult:
+    """Compiles ``module`` (unchanged) to a ``.vmfb``.
+
+    ``phases`` names the compilation phases whose IR shall be kept, e.g.
+    ``flow``. Raises HeadraceError with IREE's first error and its place; for
+    a child that crashed, with the place of a saved reproducer.
+    """
+    with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
+        source, output = Path(folder, "module.mlirbc"), Path(folder, "module.vmfb")
+        start = time.perf_counter()
+        write_bytecode(module, source)
+        writing_seconds = time.perf_counter() - start
+        command = [iree_compile_binary(), str(source), *flags, "-o", str(output)]
+        dumps = Path(folder, "phases")
+        if phases:
+            command.append(f"--dump-compilation-phases-to={dumps}")
+        status, text, seconds, peak = run_measured(command)
+        found = parse_diagnostics(text)
+        if status < 0 or _is_crash(status, text):
+            raise _crash(module, flags, status, text)
+        if status != 0 or not output.is_file():
+            raise _failure(found, text, status)
+        return ChildResult(
+            output.read_bytes(),
+            writing_seconds,
+            seconds,
+            peak,
+            {phase: _phase_text(dumps, phase) for phase in phases},
+            tuple(d for d in found if d.severity == "warning"),
+        )
+
+
+def run_measured(command: Sequence[str]) -> tuple[int, str, float, int]:
+    """Exit status (negative: a signal), what it printed, seconds, peak bytes."""
+    with tempfile.TemporaryFile() as log:
+        start = time.perf_counter()
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        try:
+            _, status, usage = os.wait4(process.pid, 0)
+        except BaseException:
+            process.kill()
+            process.wait()
+            raise
+        process.returncode = os.waitstatus_to_exitcode(status)
+        seconds = time.perf_counter() - start
+        log.seek(0)
+        text = log.read().decode(errors="replace")
+    return process.returncode, text, seconds, usage.ru_maxrss * 1024
+
+
+def parse_diagnostics(text: str) -> list[Diagnostic]:
+    """The ``file:line:column: severity: message`` lines of a tool's output."""
+    found: list[Diagnostic] = []
+    for line in text.splitlines():
+        if match := _LINE.fullmatch(line.strip()):
+            place = (match["file"] or "", int(match["line"] or 0), int(match["column"] or 0))
+            found.append(Diagnostic(match["severity"], match["message"], *place))
+    return found
+
+
+def _is_crash(status: int, text: str) -> bool:
+    """LLVM's own handlers turn some crashes into exit codes."""
+    return status >= 128 or "PLEASE submit a bug report" in text or "LLVM ERROR" in text
+
+
+def _failure(found: Sequence[Diagnostic], text: str, status: int) -> HeadraceError:
+    errors = [d for d in found if d.severity == "error"]
+    if not errors:
+        last = text.strip().splitlines()[-1:] or [f"exit code {status}"]
+        return HeadraceError(f"iree-compile failed: {last[0]}")
+    first = errors[0]
+    message = f"IREE cannot compile this program: {first.message}"
+    note = Diagnostic("note", "--emit=mlir writes the module that IREE was given")
+    return HeadraceError(Diagnostic("error", message, first.file, first.line, first.column), note)
+
+
+def _crash(module: Operation, flags: Sequence[str], status: int, text: str) -> HeadraceError:
+    folder = Path(tempfile.mkdtemp(prefix="headrace-reproducer-"))
+    source = folder / "module.mlir"
+    source.write_text(str(module.get_asm(enable_debug_info=True)))
+    command = shlex.join([iree_compile_binary(), str(source), *flags, "-o", os.devnull])
+    (folder / "reproduce.sh").write_text(f"#!/bin/sh\n{command}\n")
+    reason = next((line for line in text.splitlines() if "LLVM ERROR" in line), "")
+    if not reason:
+        reason = _signal_name(-status) if status < 0 else f"exit code {status}"
+    return HeadraceError(
+        f"iree-compile crashed ({reason}); reproduce with: sh {folder / 'reproduce.sh'}"
+    )
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _phase_text(dumps: Path, phase: str) -> str:
+    for path in sorted(dumps.glob(f"*.{phase}.mlir")):
+        return path.read_text()
+    raise HeadraceError(f"iree-compile wrote no IR of its phase '{phase}'")

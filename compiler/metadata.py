@@ -1,0 +1,130 @@
+"""What a ``.vmfb`` says about itself: how to call each function.
+
+The metadata travels as an ``iree.reflection`` attribute on each public
+function, which IREE keeps and its runtime hands out again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from ..dialects.mlir import (
+    ArrayAttr,
+    Attribute,
+    DictAttr,
+    FunctionType,
+    HeadraceError,
+    Operation,
+    StringAttr,
+    TypeAttr,
+    operations_of,
+)
+
+KEY = "headrace.metadata"
+
+
+@dataclass(frozen=True)
+class ValueInfo:
+    """One argument or result as one device sees it."""
+
+    type: str  # MLIR tensor type
+    sharding: str | None = None  # mhlo.sharding text
+
+
+@dataclass(frozen=True)
+class FunctionInfo:
+    """How a compiled function is called.
+
+    In ``devices`` form the compiled function takes all arguments of device 0,
+    then those of device 1, and so on, and returns its results in that order.
+    """
+
+    name: str
+    target: str
+    form: str  # "devices" or "channel"
+    devices: int
+    arguments: tuple[ValueInfo, ...]
+    results: tuple[ValueInfo, ...]
+
+    def to_json(self) -> str:
+        return json.dumps({"version": 1, **asdict(self)}, sort_keys=True)
+
+    @classmethod
+    def from_json(cls, text: str) -> FunctionInfo:
+        """Raises HeadraceError for metadata that this version cannot read."""
+        try:
+            data = json.loads(text)
+            if data.pop("version") != 1:
+                raise HeadraceError("the .vmfb was written by another version of headrace")
+            for key in ("arguments", "results"):
+                data[key] = tuple(ValueInfo(**value) for value in data[key])
+            return cls(**data)
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise HeadraceError(f"the metadata in the .vmfb is broken: {error}") from None
+
+
+def public_functions(module: Operation) -> list[Operation]:
+    """The ``func.func`` ops with a body that callers can see."""
+    found: list[Operation] = []
+    for op in operations_of(module.regions[0].blocks[0]):
+        if op.name == "func.func" and len(op.regions[0].blocks):
+            attributes = op.attributes
+            private = (
+                "sym_visibility" in attributes
+                and StringAttr(attributes["sym_visibility"]).value != "public"
+            )
+            if not private:
+                found.append(op)
+    return found
+
+
+def function_name(function: Operation) -> str:
+    return StringAttr(function.attributes["sym_name"]).value
+
+
+def describe_functions(
+    module: Operation, target: str, form: str, devices: int
+) -> list[FunctionInfo]:
+    """Reads the per-device signatures, before any lowering changes them."""
+    found: list[FunctionInfo] = []
+    for function in public_functions(module):
+        type_ = FunctionType(TypeAttr(function.attributes["function_type"]).value)
+        found.append(
+            FunctionInfo(
+                function_name(function),
+                target,
+                form,
+                devices,
+                _values(function, "arg_attrs", [str(t) for t in type_.inputs]),
+                _values(function, "res_attrs", [str(t) for t in type_.results]),
+            )
+        )
+    return found
+
+
+def _values(function: Operation, key: str, types: Sequence[str]) -> tuple[ValueInfo, ...]:
+    shardings: list[str | None] = [None] * len(types)
+    if key in function.attributes:
+        for index, attributes in enumerate(ArrayAttr(function.attributes[key])):
+            for name in ("mhlo.sharding", "headrace.sharding"):
+                if name in DictAttr(attributes):
+                    shardings[index] = StringAttr(DictAttr(attributes)[name]).value
+    return tuple(ValueInfo(t, s) for t, s in zip(types, shardings, strict=True))
+
+
+def attach(module: Operation, functions: Sequence[FunctionInfo]) -> None:
+    """Writes the metadata onto the functions of the lowered module."""
+    infos = {info.name: info for info in functions}
+    with module.context:
+        for function in public_functions(module):
+            info = infos.get(function_name(function))
+            if info is None:
+                continue
+            entries: dict[str, Attribute] = {}
+            if "iree.reflection" in function.attributes:
+                old = DictAttr(function.attributes["iree.reflection"])
+                entries = {named.name: named.attr for named in old}
+            entries[KEY] = StringAttr.get(info.to_json())
+            function.attributes["iree.reflection"] = DictAttr.get(entries)

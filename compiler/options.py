@@ -1,0 +1,82 @@
+"""What a compilation is asked for."""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+from dataclasses import dataclass, field
+from typing import Any, Literal, Self
+
+from ..dialects.mlir import HeadraceError
+from ..passes.registry import suggestion
+
+Collectives = Literal["channel", "devices"]
+OptLevel = Literal["O0", "O1", "O2", "O3"]
+Emit = Literal["vmfb", "mlir"]
+
+
+@dataclass(frozen=True)
+class CompileOptions:
+    """The options of ``headrace-compile`` and of ``headrace.compile``.
+
+    ``collectives`` is ``devices`` (one program for all devices) or
+    ``channel`` (one program per device and process); None takes the target's
+    default. ``devices`` is how many devices the program is for; None takes it
+    from the module. ``report`` asks for the part of the report that is read
+    from IREE's own phases. Raises HeadraceError for a wrong value.
+    """
+
+    target: str = "cpu"
+    cpu: str = field(default="host", metadata={"help": "CPU that target cpu compiles for"})
+    collectives: Collectives | None = None
+    devices: int | None = None
+    function: str | None = None
+    opt_level: OptLevel | None = None
+    emit: Emit = "vmfb"
+    report: bool = False
+    dump_ir: str | None = None
+    iree_flags: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, known in _choices().items():
+            value = getattr(self, name)
+            if value is not None and value not in known:
+                raise HeadraceError(
+                    f"{option_name(name)} must be one of {', '.join(known)}, got '{value}'"
+                )
+        if self.devices is not None and self.devices < 1:
+            raise HeadraceError(f"--devices must be at least 1, got {self.devices}")
+        for flag in self.iree_flags:
+            if not flag.startswith("-"):
+                raise HeadraceError(f"--iree-flag takes a flag of iree-compile, got '{flag}'")
+
+    @classmethod
+    def make(cls, **values: Any) -> Self:
+        """The options by name; HeadraceError for a name that is none."""
+        names = [f.name for f in dataclasses.fields(cls)]
+        for name in values:
+            if name not in names:
+                raise HeadraceError(f"unknown option '{name}'{suggestion(name, names)}")
+        flags = values.get("iree_flags", ())
+        values["iree_flags"] = (flags,) if isinstance(flags, str) else tuple(flags)
+        return cls(**values)
+
+    def as_json(self) -> dict[str, object]:
+        """The options that the result depends on, for the report."""
+        found = dataclasses.asdict(self)
+        del found["target"], found["report"], found["dump_ir"]
+        found["iree_flags"] = list(self.iree_flags)
+        return found
+
+
+def option_name(field_name: str) -> str:
+    """``opt_level`` as it is written on the command line: ``--opt-level``."""
+    return "--" + field_name.replace("_", "-")
+
+
+def _choices() -> dict[str, tuple[str, ...]]:
+    return {
+        "collectives": typing.get_args(Collectives),
+        "opt_level": typing.get_args(OptLevel),
+        "emit": typing.get_args(Emit),
+    }

@@ -1,0 +1,46 @@
+"""Which passes run, in what order: the default pipeline."""
+
+from __future__ import annotations
+
+from ..passes.pipeline import Pipeline
+
+# Where the report is read: before these passes.
+STABLEHLO_INPUT = "iree-stablehlo-input-transformation-pipeline"
+FIRST_LOWERING = "accumulate-in-f32"
+
+FRONTEND = ("record-shardings", "inline", "symbol-dce", "raise-stablehlo")
+MODEL = (
+    "canonicalize",
+    "cse",
+    "headrace-cse",
+    "headrace-dce",
+    "commute-collectives",
+    "fuse-scaled-matmul",
+    "headrace-cse",
+    "headrace-dce",
+    STABLEHLO_INPUT,
+)
+CLEAN_UP = ("strip-headrace", "convert-scf-to-cf", "canonicalize", "cse")
+
+
+def default_pipeline(target: str, collectives: str, devices: int) -> str:
+    """The pipeline from a per-device program to what IREE is handed, as text.
+
+    ``collectives`` is ``devices`` or ``channel``. Loops end in ``cf`` form:
+    in ``scf`` form IREE copies every loop-carried buffer in each trip.
+    """
+    lowering = (
+        FIRST_LOWERING,
+        f"lower-matmul{{target={target}}}",
+        f"legalize-fp8{{target={target}}}",
+        "lower-encodings",
+        f"spmd-to-devices{{devices={devices}}}"
+        if collectives == "devices"
+        else "collectives-to-channels",
+    )
+    return f"builtin.module({','.join((*FRONTEND, *MODEL, *lowering, *CLEAN_UP))})"
+
+
+def build(target: str, collectives: str, devices: int) -> Pipeline:
+    """The same, ready to run; imports every pass it names."""
+    return Pipeline.parse(default_pipeline(target, collectives, devices))

@@ -1,0 +1,201 @@
+"""The report of a compilation: what travels, what multiplies, what it costs."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+
+from ..dialects.fp8 import fp8_format
+from ..dialects.headrace import HeadraceOp
+from ..dialects.mlir import (
+    BoolAttr,
+    FloatType,
+    IntegerType,
+    Operation,
+    RankedTensorType,
+    ShapedType,
+    StringAttr,
+    Type,
+    walk,
+)
+from ..dialects.ops.collectives import CollectiveOp
+from ..passes.pipeline import Instrumentation, Step
+from .report_loops import trips_of
+
+DOTS = frozenset(
+    (
+        "stablehlo.dot_general",
+        "stablehlo.dot",
+        "linalg.matmul",
+        "linalg.batch_matmul",
+        "linalg.matvec",
+        "linalg.vecmat",
+        "linalg.dot",
+        "linalg.contract",
+    )
+)
+
+
+@dataclass(frozen=True)
+class Collective:
+    """One collective of the final program; ``bytes`` is per device and call."""
+
+    op: str
+    element_type: str
+    bytes: int | None
+    trips: int | None
+    pipelined: bool
+    reason: str | None
+    wide_reason: str | None
+
+
+@dataclass(frozen=True)
+class Matmul:
+    """One matrix product; ``reason`` says why an fp8-derived one stayed wide."""
+
+    lhs: str
+    rhs: str
+    result: str
+    scaled: bool
+    reason: str | None
+
+
+def read_collectives(module: Operation) -> list[Collective]:
+    """All collectives, before lowering, with loops in ``scf`` form."""
+    found: list[Collective] = []
+    for op in walk(module):
+        declared = HeadraceOp.operations.get(op.name)
+        if declared is None or not issubclass(declared, CollectiveOp):
+            continue
+        collective = declared(op)
+        found.append(
+            Collective(
+                op=op.name.removeprefix("headrace."),
+                element_type=str(RankedTensorType(op.operands[0].type).element_type),
+                bytes=received_bytes(collective),
+                trips=trips_of(op),
+                pipelined=BoolAttr(op.attributes["pipelined"]).value,
+                reason=_text(op, "headrace.pipeline_reason"),
+                wide_reason=_text(op, "headrace.wide_reason"),
+            )
+        )
+    return found
+
+
+def received_bytes(op: CollectiveOp) -> int | None:
+    """What each device receives in one call by the ring algorithm.
+
+    With N devices in a group: all-gather (N-1) x shard, reduce-scatter
+    (N-1) x result, all-reduce 2(N-1)/N x size, all-to-all (N-1)/N x size,
+    collective-permute the whole value. None where a size is dynamic.
+    """
+    n = op.group_size
+    sent, result = tensor_bytes(op.operands[0].type), tensor_bytes(op.results[0].type)
+    if sent is None or result is None:
+        return None
+    match op.operation.name.removeprefix("headrace."):
+        case "all_gather":
+            return (n - 1) * sent
+        case "reduce_scatter":
+            return (n - 1) * result
+        case "all_reduce":
+            return 2 * (n - 1) * sent // n
+        case "all_to_all":
+            return (n - 1) * sent // n
+        case _:
+            return sent
+
+
+def tensor_bytes(type_: Type) -> int | None:
+    """Storage of a ranked tensor, sub-byte elements rounded up to bytes."""
+    tensor = RankedTensorType(type_)
+    element = tensor.element_type
+    width = element.width if isinstance(element, FloatType | IntegerType) else 64
+    size = (width + 7) // 8
+    for extent in tensor.shape:
+        if extent == ShapedType.get_dynamic_size():
+            return None
+        size *= extent
+    return size
+
+
+def read_matmuls(module: Operation) -> list[Matmul]:
+    """All matrix products, after those that can be are ``headrace.matmul``."""
+    found: list[Matmul] = []
+    for op in walk(module):
+        if op.name != "headrace.matmul" and op.name not in DOTS:
+            continue
+        lhs, rhs = op.operands[0].type, op.operands[1].type
+        narrow = fp8_format(lhs) is not None or fp8_format(rhs) is not None
+        found.append(
+            Matmul(
+                lhs=str(lhs),
+                rhs=str(rhs),
+                result=str(op.results[0].type),
+                scaled=op.name == "headrace.matmul" and narrow,
+                reason=_text(op, "headrace.wide_reason"),
+            )
+        )
+    return found
+
+
+def _text(op: Operation, name: str) -> str | None:
+    return StringAttr(op.attributes[name]).value if name in op.attributes else None
+
+
+@dataclass
+class Reader(Instrumentation):
+    """Reads the program where its collectives and matmuls are plain to see.
+
+    ``matmuls_before`` and ``collectives_before`` name the passes before which
+    each is read; time taken by every pass is noted on the way.
+    """
+
+    matmuls_before: str
+    collectives_before: str
+    matmuls: list[Matmul] = field(default_factory=list[Matmul])
+    collectives: list[Collective] = field(default_factory=list[Collective])
+    passes: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
+
+    def before(self, step: Step, module: Operation) -> None:
+        if step.name == self.matmuls_before:
+            self.matmuls = read_matmuls(module)
+        if step.name == self.collectives_before:
+            self.collectives = read_collectives(module)
+
+    def after(self, step: Step, module: Operation, seconds: float) -> None:
+        self.passes.append({"name": step.name, "seconds": seconds})
+
+    def entries(self) -> dict[str, object]:
+        """The part of the report that this reader knows."""
+        return {
+            "collectives": [asdict(c) for c in self.collectives],
+            "wire_bytes": wire_bytes(self.collectives),
+            "matmuls": [asdict(m) for m in self.matmuls],
+            "passes": self.passes,
+        }
+
+
+def wire_bytes(collectives: list[Collective]) -> int | None:
+    """Bytes received per device and run of the program; None if a loop's trip
+    count or a size is only known at run time."""
+    total = 0
+    for collective in collectives:
+        if collective.bytes is None or collective.trips is None:
+            return None
+        total += collective.bytes * collective.trips
+    return total
+
+
+def versions() -> dict[str, str]:
+    """Of headrace and the packages that the result depends on."""
+    found: dict[str, str] = {}
+    for package in ("headrace", "iree-base-compiler"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "unknown"
+    return found
+
+
+Report = dict[str, object]

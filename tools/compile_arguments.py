@@ -1,0 +1,57 @@
+"""The options of a compilation on a command line, shared by two tools."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from ..compiler.options import CompileOptions, option_name
+from ..dialects.mlir import HeadraceError
+
+_FIELDS = ("target", "cpu", "collectives", "function", "opt_level", "dump_ir")
+
+
+def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("compilation")
+    group.add_argument("--target", metavar="T", help="default: cpu")
+    group.add_argument("--cpu", metavar="NAME", help="CPU for --target=cpu; default: host")
+    group.add_argument(
+        "--collectives",
+        metavar="FORM",
+        help="devices: one program for all devices; channel: one per device, "
+        "with RCCL/NCCL channels; default: devices for cpu and vmvx, else channel",
+    )
+    group.add_argument("--devices", metavar="N", help="default: as the module says")
+    group.add_argument("--function", metavar="NAME", help="this public function only; default: all")
+    group.add_argument("--opt-level", metavar="O0..O3", help="handed to IREE")
+    group.add_argument(
+        "--iree-flag",
+        metavar="FLAG",
+        action="append",
+        default=[],
+        help="further flag for iree-compile, e.g. --iree-flag=--iree-llvmcpu-debug-symbols",
+    )
+    group.add_argument("--dump-ir", metavar="DIR", help="write the IR after each pass")
+
+
+def given_compile_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The options that the user wrote, as fields of ``CompileOptions``."""
+    found = {name: getattr(arguments, name) for name in (*_FIELDS, "devices")}
+    found = {name: value for name, value in found.items() if value is not None}
+    if "devices" in found:
+        found["devices"] = integer(found["devices"], option_name("devices"))
+    if arguments.iree_flag:
+        found["iree_flags"] = tuple(arguments.iree_flag)
+    return found
+
+
+def integer(text: str, option: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise HeadraceError(f"{option} takes an integer, got '{text}'") from None
+
+
+def compile_options(arguments: argparse.Namespace, **more: Any) -> CompileOptions:
+    """Raises HeadraceError for a wrong value."""
+    return CompileOptions.make(**given_compile_arguments(arguments), **more)

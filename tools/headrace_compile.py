@@ -1,0 +1,51 @@
+"""headrace-compile: from a per-device .mlir program to a .vmfb for IREE."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+
+from ..compiler.driver import compile_with
+from ..dialects.mlir import HeadraceError
+from .command_line import ArgumentParser, check_writable, read_input, run_tool, write_output
+from .compile_arguments import add_compile_arguments, compile_options
+
+_DESCRIPTION = """\
+Compiles a per-device StableHLO, linalg or torch program: gathers fp8 instead
+of bf16, forms scaled fp8 matmuls, and hands the result to IREE."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    return run_tool(lambda: _main(argv))
+
+
+def _main(argv: Sequence[str] | None) -> int:
+    parser = ArgumentParser("headrace-compile", _DESCRIPTION)
+    parser.add_argument("input", metavar="INPUT", help=".mlir text or bytecode; - for stdin")
+    parser.add_argument("-o", dest="output", metavar="OUT", required=True, help="- for stdout")
+    parser.add_argument(
+        "--emit", metavar="KIND", default="vmfb", help="vmfb, or mlir: as handed to IREE"
+    )
+    parser.add_argument("--report", metavar="FILE.json", help="write what was done and found")
+    parser.add_argument("--remarks", action="store_true", help="print what passes did not do")
+    add_compile_arguments(parser)
+    arguments = parser.parse_args(argv)
+    options = compile_options(arguments, emit=arguments.emit, report=arguments.report is not None)
+    for path in filter(None, (arguments.output, arguments.report)):
+        check_writable(path)
+    if arguments.report is not None:
+        _check_report_kind(arguments.report)
+    source = read_input(arguments.input) if arguments.input == "-" else arguments.input
+    result = compile_with(source, options)
+    for remark in result.remarks if arguments.remarks else ():
+        print(remark, file=sys.stderr)
+    if arguments.report is not None:
+        write_output(arguments.report, json.dumps(result.report, indent=2).encode() + b"\n")
+    write_output(arguments.output, result.data())
+    return 0
+
+
+def _check_report_kind(path: str) -> None:
+    if path.endswith((".html", ".htm")):
+        raise HeadraceError("an HTML report is not available yet; use --report=FILE.json")

@@ -1,0 +1,138 @@
+"""headrace-run: runs a program on CPU devices and compares its results."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import tempfile
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from ..compiler.driver import compile_with
+from ..compiler.element_types import Array, for_file, parse_tensor_type, relative_error
+from ..compiler.metadata import FunctionInfo
+from ..compiler.runtime import check_values, choose_function, load_functions, run_program
+from ..dialects.mlir import HeadraceError
+from .command_line import ArgumentParser, check_writable, run_tool, write_output
+from .compile_arguments import add_compile_arguments, compile_options, given_compile_arguments
+
+_DESCRIPTION = """\
+Runs a .vmfb that headrace-compile wrote, or compiles and runs a .mlir file, on
+CPU devices in one process. The arrays of an .npz are taken in order, one per
+argument, each with a leading device axis; bf16 and fp8 as exact float32 or
+as the raw bytes that numpy writes for them.
+
+The error of a result is max|a-b| / max|b|. Its default tolerance comes from
+the result type with m mantissa bits: 2 * 2^-m up to 10 bits (bf16: 0.0156),
+64 * 2^-m for f32 and f64 (f32: 7.6e-06), exact for integers."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    return run_tool(lambda: _main(argv))
+
+
+def _main(argv: Sequence[str] | None) -> int:
+    parser = ArgumentParser("headrace-run", _DESCRIPTION)
+    parser.add_argument("input", metavar="INPUT", help=".mlir or .vmfb")
+    parser.add_argument("--inputs", metavar="IN.npz", help="the arguments")
+    parser.add_argument("--outputs", metavar="OUT.npz", help="write result0, result1, ...")
+    parser.add_argument("--expect", metavar="EXP.npz", help="compare; exit 1 if off")
+    parser.add_argument("--rtol", metavar="R", help="tolerance for all results")
+    add_compile_arguments(parser)
+    arguments = parser.parse_args(argv)
+    if arguments.outputs is not None:
+        check_writable(arguments.outputs)
+    rtol = _tolerance(arguments.rtol)
+    inputs = _read_npz(arguments.inputs) if arguments.inputs is not None else []
+    expected = _read_npz(arguments.expect) if arguments.expect is not None else None
+    with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
+        vmfb = _program(arguments, folder)
+        function = choose_function(load_functions(vmfb), arguments.function)
+        if expected is not None:
+            expected = _check_expected(function, expected)
+        results = run_program(vmfb, function, inputs)
+    if arguments.outputs is not None:
+        write_output(arguments.outputs, _npz(results))
+    return 0 if _report(function, results, expected, rtol) else 1
+
+
+def _program(arguments: argparse.Namespace, folder: str) -> str:
+    """The ``.vmfb`` to run: the input itself, or what it compiles to."""
+    if not arguments.input.endswith(".vmfb"):
+        path = Path(folder, "program.vmfb")
+        compile_with(arguments.input, compile_options(arguments)).save(path)
+        return str(path)
+    given = given_compile_arguments(arguments)
+    devices = given.pop("devices", None)
+    given.pop("function", None)
+    if given:
+        name = next(iter(given)).replace("_", "-").removesuffix("s")
+        raise HeadraceError(f"--{name} has no effect on a .vmfb, which is compiled already")
+    functions = load_functions(arguments.input)
+    compiled_for = choose_function(functions, arguments.function).devices
+    if devices not in (None, compiled_for):
+        raise HeadraceError(
+            f"'{arguments.input}' was compiled for {compiled_for} devices, not for {devices}"
+        )
+    return arguments.input
+
+
+def _tolerance(text: str | None) -> float | None:
+    if text is None:
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0.0 <= value < float("inf"):
+        raise HeadraceError(f"--rtol takes a number that is not negative, got '{text}'")
+    return value
+
+
+def _read_npz(path: str) -> list[Array]:
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            if not isinstance(archive, np.lib.npyio.NpzFile):
+                raise HeadraceError(f"'{path}' is no .npz file")
+            return [archive[name] for name in archive.files]
+    except OSError as error:
+        raise HeadraceError(f"cannot read '{path}': {error.strerror or error}") from None
+    except (ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise HeadraceError(f"'{path}' is no .npz file of plain arrays: {error}") from None
+
+
+def _npz(results: Sequence[Array]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for index, result in enumerate(results):
+            with archive.open(f"result{index}.npy", "w") as file:
+                np.lib.format.write_array(file, for_file(result), allow_pickle=False)
+    return buffer.getvalue()
+
+
+def _check_expected(function: FunctionInfo, expected: Sequence[Array]) -> list[Array]:
+    types = [r.type for r in function.results]
+    return check_values(expected, types, function.devices, ("expected", "result"))
+
+
+def _report(
+    function: FunctionInfo,
+    results: Sequence[Array],
+    expected: Sequence[Array] | None,
+    rtol: float | None,
+) -> bool:
+    """Prints a line per result; whether all are within their tolerance."""
+    good = True
+    for index, (result, info) in enumerate(zip(results, function.results, strict=True)):
+        line = f"result{index}: {info.type} on {function.devices} devices"
+        if expected is not None:
+            tolerance = parse_tensor_type(info.type).element.tolerance if rtol is None else rtol
+            error = relative_error(result, expected[index])
+            verdict = "ok" if error <= tolerance else "FAILED"
+            good = good and error <= tolerance
+            line += f", error {error:.3g}, tolerance {tolerance:.3g}: {verdict}"
+        print(line)
+    return good
