@@ -10,12 +10,15 @@ cross between two MLIR copies, and this copy holds IREE's dialects.
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from iree.compiler import ir, passmanager
+from iree.compiler._mlir_libs import _mlirDialectsLinalg  # pyright: ignore
 from iree.compiler.dialects import _ods_common  # pyright: ignore
 from iree.compiler.ir import (
     AffineMap,
@@ -60,6 +63,8 @@ from iree.compiler.ir import (
     Value,
 )
 
+from .iree_opt import bytecode_fault
+
 __all__ = [
     "AffineMap",
     "AffineMapAttr",
@@ -102,8 +107,10 @@ __all__ = [
     "TypeAttr",
     "UnitAttr",
     "Value",
+    "address_of",
     "blocks_of",
     "collect_diagnostics",
+    "contraction_loops",
     "defining_op",
     "error_at",
     "make_context",
@@ -123,10 +130,16 @@ __all__ = [
     "write_bytecode",
 ]
 
+_BYTECODE_MAGIC = b"ML\xefR"
+
 # The hooks that generated bindings use for their own op classes. Private by
 # name, but the only ones there are: the wheel leaves out the IRDL bindings.
 register_dialect: Callable[[type], type] = _ods_common._cext.register_dialect  # pyright: ignore
 register_operation: Callable[[type], Callable[[type], type]] = _ods_common._cext.register_operation  # pyright: ignore
+
+
+# The public linalg module would import its whole op definition language.
+_linalg: Any = _mlirDialectsLinalg
 
 
 @dataclass(frozen=True)
@@ -210,31 +223,52 @@ def error_at(place: Operation | OpView | Value | Location, message: str) -> Head
     return HeadraceError(Diagnostic("error", message, *source_position(location)))
 
 
-def parse_module(source: str | bytes, name: str, context: Context) -> Operation:
+def parse_module(
+    source: str | bytes, name: str, context: Context, *, implicit_module: bool = True
+) -> Operation:
     """Parses text or bytecode into a ``builtin.module`` operation.
 
-    Several top-level ops, or one that is no module, get a module around them.
-    Raises HeadraceError with ``name`` and line for text that does not parse.
-    The headrace ops in it are not verified here: see ``dialects.verifier``.
+    Several top-level ops, or one that is no module, get a module around them,
+    or are an error without ``implicit_module``. Raises HeadraceError with
+    ``name`` and line for what does not parse. The headrace ops in it are not
+    verified here: see ``dialects.verifier``.
     """
+    if isinstance(source, bytes):
+        if source.startswith(_BYTECODE_MAGIC):
+            return _parse_bytecode(source, name, context)
+        try:
+            source = source.decode()
+        except UnicodeDecodeError:
+            raise HeadraceError(f"'{name}' is neither MLIR text nor MLIR bytecode") from None
     with context:
         try:
-            if isinstance(source, bytes):  # Operation.parse takes text only
-                return Module.parse(source).operation
             top = ir.Operation.parse(source, source_name=name)
             if top.operation.name == "builtin.module":
                 return top.operation
+            if not implicit_module:
+                raise error_at(top, f"expected a builtin.module, got '{top.operation.name}'")
         except MLIRError as error:
-            if "single top-level operation, found" not in str(error):
+            several = "single top-level operation, found" in str(error)
+            if not (several and implicit_module):
                 raise HeadraceError(*native_diagnostics(error, name)) from None
         except ValueError as error:
             raise HeadraceError(Diagnostic("error", str(error), name)) from None
         try:
-            module = Module.parse(source).operation  # type: ignore[arg-type]
+            module = Module.parse(source).operation
         except MLIRError as error:
             raise HeadraceError(*native_diagnostics(error, name)) from None
         _name_locations(module, name)
         return module
+
+
+def _parse_bytecode(data: bytes, name: str, context: Context) -> Operation:
+    fault = bytecode_fault(data)
+    if fault is not None:
+        raise HeadraceError(f"'{name}' is broken bytecode: {fault}")
+    try:
+        return Module.parse(data, context=context).operation  # pyright: ignore[reportArgumentType]
+    except MLIRError as error:
+        raise HeadraceError(*native_diagnostics(error, name)) from None
 
 
 def _name_locations(module: Operation, name: str) -> None:
@@ -251,12 +285,7 @@ def parse_module_file(path: str | Path, context: Context) -> Operation:
         data = Path(path).read_bytes()
     except OSError as error:
         raise HeadraceError(f"cannot read '{path}': {error.strerror}") from None
-    if data.startswith(b"ML\xefR"):
-        return parse_module(data, str(path), context)
-    try:
-        return parse_module(data.decode(), str(path), context)
-    except UnicodeDecodeError:
-        raise HeadraceError(f"'{path}' is neither MLIR text nor MLIR bytecode") from None
+    return parse_module(data, str(path), context)
 
 
 def native_diagnostics(error: MLIRError, name: str = "") -> list[Diagnostic]:
@@ -381,7 +410,33 @@ def walk(root: Operation | OpView) -> list[Operation]:
     return found
 
 
+_capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_capsule_pointer.restype = ctypes.c_void_p
+_capsule_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+
+
+def address_of(op: Operation | OpView) -> int:
+    """What tells one living op from another, whatever changes in it.
+
+    The bindings' own hash of an op is computed from its operands and
+    attributes: a dict keyed by ops loses those whose operands are replaced.
+    """
+    capsule: object = op.operation._CAPIPtr  # pyright: ignore
+    address: int = _capsule_pointer(capsule, b"iree.compiler.ir.Operation._CAPIPtr")
+    return address
+
+
 def defining_op(value: Value) -> Operation | None:
     """The op that makes ``value``; None for a block argument."""
     owner = value.owner
     return None if isinstance(owner, Block) else owner.operation
+
+
+def contraction_loops(op: Operation) -> list[list[int]] | None:
+    """Which loop each dimension of lhs, rhs and out of a linalg contraction
+    runs along; None for an op that is no multiply-and-add of two tensors."""
+    with op.context:
+        if not _linalg.isa_contraction_op(op):
+            return None
+        maps: list[AffineMap] = _linalg.get_indexing_maps(op)
+    return [[ir.AffineDimExpr(e).position for e in map_.results] for map_ in maps]
