@@ -15,7 +15,6 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from iree.compiler import ir, passmanager
 from iree.compiler._mlir_libs import _mlirDialectsLinalg  # pyright: ignore
@@ -139,7 +138,7 @@ register_operation: Callable[[type], Callable[[type], type]] = _ods_common._cext
 
 
 # The public linalg module would import its whole op definition language.
-_linalg: Any = _mlirDialectsLinalg
+_linalg: Any = _mlirDialectsLinalg  # pyright: ignore[reportUnknownVariableType]
 
 
 @dataclass(frozen=True)
@@ -438,5 +437,5 @@ def contraction_loops(op: Operation) -> list[list[int]] | None:
     with op.context:
         if not _linalg.isa_contraction_op(op):
             return None
-        maps: list[AffineMap] = _linalg.get_indexing_maps(op)
+        maps = [AffineMapAttr(m).value for m in _linalg.get_indexing_maps(op)]
     return [[ir.AffineDimExpr(e).position for e in map_.results] for map_ in maps]
