@@ -122,6 +122,7 @@ __all__ = [
     "register_dialect",
     "register_operation",
     "replace_contents",
+    "result_number",
     "run_native_pipeline",
     "source_position",
     "verify_natively",
@@ -138,7 +139,8 @@ register_operation: Callable[[type], Callable[[type], type]] = _ods_common._cext
 
 
 # The public linalg module would import its whole op definition language.
-_linalg: Any = _mlirDialectsLinalg  # pyright: ignore[reportUnknownVariableType]
+_is_contraction: Callable[[Operation], bool] = _mlirDialectsLinalg.isa_contraction_op  # pyright: ignore
+_indexing_maps: Callable[[Operation], list[Attribute]] = _mlirDialectsLinalg.get_indexing_maps  # pyright: ignore
 
 
 @dataclass(frozen=True)
@@ -435,7 +437,12 @@ def contraction_loops(op: Operation) -> list[list[int]] | None:
     """Which loop each dimension of lhs, rhs and out of a linalg contraction
     runs along; None for an op that is no multiply-and-add of two tensors."""
     with op.context:
-        if not _linalg.isa_contraction_op(op):
+        if not _is_contraction(op):
             return None
-        maps = [AffineMapAttr(m).value for m in _linalg.get_indexing_maps(op)]
+        maps = [AffineMapAttr(m).value for m in _indexing_maps(op)]
     return [[ir.AffineDimExpr(e).position for e in map_.results] for map_ in maps]
+
+
+def result_number(value: Value) -> int:
+    """The position of an op's result among its results."""
+    return OpResult(value).result_number

@@ -17,6 +17,7 @@ from ..dialects.mlir import (
     Operation,
     OpView,
     Value,
+    address_of,
     source_position,
     walk,
 )
@@ -116,21 +117,19 @@ class _Worklist:
 
     def __init__(self, roots: frozenset[str]) -> None:
         self._roots = roots
-        self._ops: dict[Operation, None] = {}
+        self._ops: dict[int, Operation] = {}
 
     def add(self, op: Operation) -> None:
         if op.name in self._roots:
-            self._ops[op] = None
+            self._ops.setdefault(address_of(op), op)
 
     def discard(self, op: Operation) -> None:
-        self._ops.pop(op, None)
+        self._ops.pop(address_of(op), None)
 
     def pop(self) -> Operation | None:
         if not self._ops:
             return None
-        op = next(iter(self._ops))
-        del self._ops[op]
-        return op
+        return self._ops.pop(next(iter(self._ops)))
 
 
 def apply_patterns(
