@@ -1,0 +1,81 @@
+"""Contractions as linalg ops: the form IREE compiles best, and the body of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...dialects.arith import Scalars
+from ...dialects.linalg import TensorBuilder, dims_map, tensor_type
+from ...dialects.mlir import RankedTensorType, Type, Value
+
+
+@dataclass(frozen=True)
+class Dims:
+    """Dimension numbers as in ``headrace.matmul``; batch and contracting dims come in pairs."""
+
+    lhs_batch: tuple[int, ...]
+    rhs_batch: tuple[int, ...]
+    lhs_free: tuple[int, ...]
+    rhs_free: tuple[int, ...]
+    lhs_contracting: tuple[int, ...]
+    rhs_contracting: tuple[int, ...]
+
+    @property
+    def parallel(self) -> int:
+        """The rank of the result: batch dims, then lhs's, then rhs's free dims."""
+        return len(self.lhs_batch) + len(self.lhs_free) + len(self.rhs_free)
+
+    def lhs_loops(self) -> list[int]:
+        """Which loop each dimension of lhs runs along; reductions are the last loops."""
+        free = len(self.lhs_batch)
+        return self._loops(self.lhs_batch, self.lhs_free, free, self.lhs_contracting)
+
+    def rhs_loops(self) -> list[int]:
+        free = len(self.lhs_batch) + len(self.lhs_free)
+        return self._loops(self.rhs_batch, self.rhs_free, free, self.rhs_contracting)
+
+    def _loops(
+        self, batch: Sequence[int], free: Sequence[int], first_free: int, contracting: Sequence[int]
+    ) -> list[int]:
+        loops = dict(zip(batch, range(len(batch)), strict=True))
+        loops.update({d: first_free + i for i, d in enumerate(free)})
+        loops.update({d: self.parallel + i for i, d in enumerate(contracting)})
+        return [loops[d] for d in range(len(loops))]
+
+    def named_form(self) -> str | None:
+        """linalg's name for these dims, None where it takes a ``linalg.generic``."""
+        forms = {
+            Dims((), (), (0,), (1,), (1,), (0,)): "matmul",
+            Dims((0,), (0,), (1,), (2,), (2,), (1,)): "batch_matmul",
+        }
+        return forms.get(self)
+
+
+def multiply_add(s: Scalars, arguments: list[Value]) -> Value:
+    """The body of a contraction: out + lhs * rhs in the type of out."""
+    lhs, rhs, out = arguments
+    product = s.binary("mulf", s.convert_float(lhs, out.type), s.convert_float(rhs, out.type))
+    return s.binary("addf", out, product)
+
+
+def contract(b: TensorBuilder, lhs: Value, rhs: Value, dims: Dims, element: Type) -> Value:
+    """The product, accumulated from zero in ``element``.
+
+    Its shape is batch dims, free dims of lhs, free dims of rhs.
+    """
+    sources = [(lhs, d) for d in (*dims.lhs_batch, *dims.lhs_free)]
+    sources += [(rhs, d) for d in dims.rhs_free]
+    shape = [tensor_type(value).shape[d] for value, d in sources]
+    type_ = RankedTensorType.get(shape, element, loc=b.loc)
+    zero = b.fill(0.0, b.empty(type_, sources))
+    name = dims.named_form()
+    if name is not None:
+        return b.named(name, [lhs, rhs], zero, multiply_add)
+    loops = dims.parallel + len(dims.lhs_contracting)
+    with b.loc:
+        lhs_map = dims_map(loops, dims.lhs_loops())
+        rhs_map = dims_map(loops, dims.rhs_loops())
+        out_map = dims_map(loops, range(dims.parallel))
+    reductions = range(dims.parallel, loops)
+    return b.generic([(lhs, lhs_map), (rhs, rhs_map)], (zero, out_map), multiply_add, reductions)

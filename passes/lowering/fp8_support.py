@@ -1,0 +1,74 @@
+"""What IREE 3.13's backend for each target can do with fp8 types.
+
+Facts found by compiling for each target; the flags for these targets are in
+``compiler.targets``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...dialects.fp8 import E4M3FN, E4M3FNUZ, E5M2, E5M2FNUZ, Fp8Format
+from ...dialects.mlir import HeadraceError
+
+_OCP = (E4M3FN, E5M2)
+_FNUZ = (E4M3FNUZ, E5M2FNUZ)
+_ALL = (*_OCP, *_FNUZ)
+
+
+@dataclass(frozen=True)
+class Fp8Support:
+    """One target's fp8 abilities.
+
+    ``stored``: formats that may be tensor element types; others become i8.
+    ``converted``: formats whose ``arith.extf`` and ``arith.truncf`` compile.
+    ``matmuls``: pairs that a contraction may have as operand types.
+    ``decoded``: element type for the operands of other fp8 matmuls.
+    ``wide_floats``: whether bf16 and f16 arithmetic compiles.
+    """
+
+    name: str
+    stored: tuple[Fp8Format, ...] = ()
+    converted: tuple[Fp8Format, ...] = ()
+    matmuls: tuple[tuple[Fp8Format, Fp8Format], ...] = ()
+    decoded: str = "f16"
+    half_floats: bool = True
+
+    @property
+    def is_cpu(self) -> bool:
+        """Whether operands in f32 are the fast ones."""
+        return self.decoded == "f32"
+
+
+def _pairs(formats: tuple[Fp8Format, ...]) -> tuple[tuple[Fp8Format, Fp8Format], ...]:
+    return tuple((a, b) for a in formats for b in formats)
+
+
+_SAME_OCP = tuple((f, f) for f in _OCP)
+
+_SUPPORT = {
+    s.name: s
+    for s in (
+        Fp8Support("cpu", stored=_ALL, decoded="f32"),
+        Fp8Support("gfx942", stored=_FNUZ, converted=_FNUZ, matmuls=_pairs(_FNUZ)),
+        Fp8Support("gfx950", stored=_OCP, converted=_OCP, matmuls=_pairs(_OCP)),
+        Fp8Support("gfx1201", stored=_OCP, converted=_OCP, matmuls=_pairs(_OCP)),
+        Fp8Support("sm_80"),
+        Fp8Support("sm_86"),
+        Fp8Support("sm_89", matmuls=_SAME_OCP),
+        Fp8Support("sm_90", matmuls=_SAME_OCP),
+        Fp8Support("sm_120", matmuls=_SAME_OCP),
+        Fp8Support("vmvx", decoded="f32", half_floats=False),
+        Fp8Support("vulkan-rdna3"),
+        Fp8Support("vulkan-ampere"),
+    )
+}
+
+TARGET_NAMES = tuple(_SUPPORT)
+
+
+def fp8_support(target: str) -> Fp8Support:
+    """The abilities of a target; HeadraceError with the known names if unknown."""
+    if target not in _SUPPORT:
+        raise HeadraceError(f"unknown target '{target}'; known are {', '.join(_SUPPORT)}")
+    return _SUPPORT[target]

@@ -1,0 +1,113 @@
+"""The pass ``legalize-fp8``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ...dialects.arith import Scalars
+from ...dialects.fp8 import fp8_format
+from ...dialects.headrace import DequantizeOp, QuantizeOp
+from ...dialects.linalg import Body, TensorBuilder, tensor_type
+from ...dialects.mlir import Operation, Type, Value
+from ..base import Pass
+from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
+from .fp8_convert import from_fp8, to_fp8
+from .fp8_support import Fp8Support, fp8_support
+from .scales import blocking_of, join, scale_access, split
+
+
+@dataclass(frozen=True)
+class LegalizeFp8(Pass):
+    """Lowers quantize and dequantize to what the target can do with fp8.
+
+    Arithmetic stays in the type it was written in, with one rounding into
+    fp8 (reference: the numerics rules of the OCP 8-bit floating point
+    specification and ml_dtypes, which XLA uses).
+    """
+
+    name: ClassVar[str] = "legalize-fp8"
+    target: str = "cpu"
+
+    def run(self, module: Operation) -> None:
+        support = fp8_support(self.target)
+        apply_patterns(module, [LowerQuantize(support), LowerDequantize(support)])
+
+
+class LowerQuantize(Pattern[QuantizeOp]):
+    """One elementwise op: scale, clamp, convert.
+
+    %q = "headrace.quantize"(%x, %s) : (tensor<4xbf16>, tensor<bf16>) -> tensor<4xf8E4M3FN>
+    // =>
+    %q = linalg.generic ins(%x, %s) { divf; integer encode of the bits; bitcast }
+    """
+
+    roots = (QuantizeOp.OPERATION_NAME,)
+
+    def __init__(self, support: Fp8Support) -> None:
+        self.support = support
+
+    def match(self, op: Operation) -> QuantizeOp | Miss:
+        return QuantizeOp(op)
+
+    def rewrite(self, op: Operation, match: QuantizeOp, rewriter: Rewriter) -> None:
+        result = tensor_type(match.result)
+        format_ = fp8_format(result)
+        assert format_ is not None
+        saturate = match.saturate.value
+        name = "divf" if match.scale_mode.value == "divide" else "mulf"
+
+        def body(s: Scalars, arguments: list[Value]) -> Value:
+            value = arguments[0]
+            if match.scale is not None:
+                value = s.binary(name, value, arguments[1])
+            return to_fp8(s, value, format_, self.support, saturate=saturate)
+
+        _elementwise(match, match.scale, result.element_type, body, rewriter)
+
+
+class LowerDequantize(Pattern[DequantizeOp]):
+    """One elementwise op: convert, scale.
+
+    %x = "headrace.dequantize"(%q, %s) : (tensor<4xf8E4M3FN>, tensor<f32>) -> tensor<4xf32>
+    // =>
+    %x = linalg.generic ins(%q, %s) { bitcast; integer decode; mulf }
+    """
+
+    roots = (DequantizeOp.OPERATION_NAME,)
+
+    def __init__(self, support: Fp8Support) -> None:
+        self.support = support
+
+    def match(self, op: Operation) -> DequantizeOp | Miss:
+        return DequantizeOp(op)
+
+    def rewrite(self, op: Operation, match: DequantizeOp, rewriter: Rewriter) -> None:
+        element = tensor_type(match.result).element_type
+        format_ = fp8_format(match.input.type)
+        assert format_ is not None
+        name = "divf" if match.scale_mode.value == "divide" else "mulf"
+
+        def body(s: Scalars, arguments: list[Value]) -> Value:
+            value = from_fp8(s, arguments[0], format_, element, self.support)
+            if match.scale is not None:
+                value = s.binary(name, value, arguments[1])
+            return value
+
+        _elementwise(match, match.scale, element, body, rewriter)
+
+
+def _elementwise(
+    op: QuantizeOp | DequantizeOp,
+    scale: Value | None,
+    element: Type,
+    body: Body,
+    rewriter: Rewriter,
+) -> None:
+    b = TensorBuilder(rewriter.before(op), op.location)
+    blocking = blocking_of(
+        list(tensor_type(op.input).shape), None if scale is None else list(tensor_type(scale).shape)
+    )
+    others = [] if scale is None else [scale_access(b, scale, blocking)]
+    value = b.elementwise(split(b, op.input, blocking), others, element, body)
+    rewriter.replace(op, [join(b, value, blocking, tensor_type(op.result))])
