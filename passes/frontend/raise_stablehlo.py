@@ -1,0 +1,20 @@
+"""raise-stablehlo: StableHLO as frontends write it -> headrace ops."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...dialects.mlir import Operation
+from ..base import Pass
+from ..rewriting import apply_patterns
+from .stablehlo_quantization import QUANTIZATION_PATTERNS
+
+
+@dataclass(frozen=True)
+class RaiseStablehlo(Pass):
+    """Raises fp8 converts, collectives and device ids to headrace ops."""
+
+    name = "raise-stablehlo"
+
+    def run(self, module: Operation) -> None:
+        apply_patterns(module, [*QUANTIZATION_PATTERNS])
