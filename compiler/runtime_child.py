@@ -20,6 +20,9 @@ import numpy as np
 # By name: the package has no stubs.
 rt: Any = import_module("iree.runtime")
 
+# Runtime objects crash when they are torn down in the wrong order, so none is.
+_alive: list[Any] = []
+
 
 def load(job: dict[str, Any], instance: Any) -> Any:
     return rt.VmModule.mmap(instance, job["vmfb"])
@@ -55,6 +58,7 @@ def invoke(job: dict[str, Any]) -> dict[str, Any]:
             )
         )
     results = rt.VmVariantList(job["results"])
+    _alive.extend((instance, driver, devices, module, context, arguments, results))
     context.invoke(module.lookup_function(job["function"]), arguments, results)
     shapes: list[list[int]] = []
     for index in range(len(results)):
@@ -73,8 +77,7 @@ def main() -> None:
         answer = {"error": str(error)}
     Path(job["answer"]).write_text(json.dumps(answer))
     sys.stdout.flush()
-    # The runtime's objects crash when the interpreter tears them down.
-    os._exit(0)
+    os._exit(0)  # no teardown: see _alive
 
 
 if __name__ == "__main__":
