@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..dialects.mlir import (
+    DenseIntElementsAttr,
     Diagnostic,
     HeadraceError,
     IntegerAttr,
@@ -118,19 +119,32 @@ def iree_flags(target: Target, options: CompileOptions, form: str, devices: int)
 def device_count(module: Operation, wanted: int | None) -> int:
     """How many devices the program is for.
 
-    The module's ``num_replicas * num_partitions``, else the highest id that a
-    collective names. Raises HeadraceError if ``wanted`` differs.
+    The module's ``num_replicas * num_partitions``; where it states neither,
+    ``wanted``, else one more than the highest id that a collective names.
+    Raises HeadraceError if ``wanted`` does not fit.
     """
+    names = [f"mhlo.{n}" for n in ("num_replicas", "num_partitions")]
+    if not any(name in module.attributes for name in names):
+        return wanted or _highest_device_id(module) + 1
     stated = 1
-    for name in ("num_replicas", "num_partitions"):
-        if f"mhlo.{name}" in module.attributes:
-            stated *= IntegerAttr(module.attributes[f"mhlo.{name}"]).value
-    if wanted is not None and stated not in (1, wanted):
+    for name in names:
+        if name in module.attributes:
+            stated *= IntegerAttr(module.attributes[name]).value
+    if wanted not in (None, stated):
         raise HeadraceError(
             f"the module is for {stated} devices (mhlo.num_replicas * mhlo.num_partitions), "
             f"--devices={wanted} does not fit"
         )
-    return wanted or stated
+    return stated
+
+
+def _highest_device_id(module: Operation) -> int:
+    highest = 0
+    for op in walk(module):
+        for name in ("replica_groups", "source_target_pairs"):
+            if name in op.attributes:
+                highest = max(highest, *DenseIntElementsAttr(op.attributes[name]))
+    return highest
 
 
 def _select_function(module: Operation, name: str | None) -> None:

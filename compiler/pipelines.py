@@ -18,8 +18,8 @@ MODEL = (
     "fuse-scaled-matmul",
     "headrace-cse",
     "headrace-dce",
-    STABLEHLO_INPUT,
 )
+INPUT = (STABLEHLO_INPUT,)
 CLEAN_UP = ("strip-headrace", "convert-scf-to-cf", "canonicalize", "cse")
 
 
@@ -38,7 +38,7 @@ def default_pipeline(target: str, collectives: str, devices: int) -> str:
         if collectives == "devices"
         else "collectives-to-channels",
     )
-    return f"builtin.module({','.join((*FRONTEND, *MODEL, *lowering, *CLEAN_UP))})"
+    return f"builtin.module({','.join((*FRONTEND, *MODEL, *INPUT, *lowering, *CLEAN_UP))})"
 
 
 def build(target: str, collectives: str, devices: int) -> Pipeline:
