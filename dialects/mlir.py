@@ -10,13 +10,13 @@ cross between two MLIR copies, and this copy holds IREE's dialects.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
-from iree.compiler import ir, passmanager
+from iree.compiler import ir
 from iree.compiler._mlir_libs import _mlirDialectsLinalg  # pyright: ignore
 from iree.compiler.dialects import _ods_common  # pyright: ignore
 from iree.compiler.ir import (
@@ -28,6 +28,7 @@ from iree.compiler.ir import (
     Block,
     BlockArgument,
     BoolAttr,
+    ComplexType,
     Context,
     DenseElementsAttr,
     DenseI32ArrayAttr,
@@ -61,7 +62,9 @@ from iree.compiler.ir import (
     UnitAttr,
     Value,
 )
+from iree.compiler.passmanager import PassManager
 
+from .errors import Diagnostic, HeadraceError
 from .iree_opt import bytecode_fault
 
 __all__ = [
@@ -73,6 +76,7 @@ __all__ = [
     "Block",
     "BlockArgument",
     "BoolAttr",
+    "ComplexType",
     "Context",
     "DenseElementsAttr",
     "DenseI32ArrayAttr",
@@ -93,10 +97,12 @@ __all__ = [
     "IntegerAttr",
     "IntegerType",
     "Location",
+    "MLIRError",
     "Module",
     "OpResult",
     "OpView",
     "Operation",
+    "PassManager",
     "RankedTensorType",
     "Region",
     "ShapedType",
@@ -112,6 +118,7 @@ __all__ = [
     "contraction_loops",
     "defining_op",
     "error_at",
+    "is_registered_operation",
     "make_context",
     "module_operation",
     "native_diagnostics",
@@ -123,7 +130,6 @@ __all__ = [
     "register_operation",
     "replace_contents",
     "result_number",
-    "run_native_pipeline",
     "source_position",
     "verify_natively",
     "walk",
@@ -143,38 +149,6 @@ _is_contraction: Callable[[Operation], bool] = _mlirDialectsLinalg.isa_contracti
 _indexing_maps: Callable[[Operation], list[Attribute]] = _mlirDialectsLinalg.get_indexing_maps  # pyright: ignore
 
 
-@dataclass(frozen=True)
-class Diagnostic:
-    """One message with its place: severity is error, warning, remark or note."""
-
-    severity: str
-    message: str
-    file: str = ""
-    line: int = 0
-    column: int = 0
-    notes: tuple[Diagnostic, ...] = ()
-
-    def __str__(self) -> str:
-        where = f"{self.file}:{self.line}:{self.column}: " if self.line else ""
-        if not self.line and self.file:
-            where = f"{self.file}: "
-        lines = [f"{where}{self.severity}: {self.message}"]
-        return "\n".join(lines + [str(note) for note in self.notes])
-
-
-class HeadraceError(Exception):
-    """Everything that headrace reports as an error.
-
-    ``diagnostics`` holds what is known of the places, most important first.
-    """
-
-    def __init__(self, *diagnostics: Diagnostic | str) -> None:
-        self.diagnostics = tuple(
-            d if isinstance(d, Diagnostic) else Diagnostic("error", d) for d in diagnostics
-        )
-        super().__init__("\n".join(str(d) for d in self.diagnostics))
-
-
 def make_context() -> Context:
     """A context with IREE's dialects and ours; use it from one thread."""
     context = Context()
@@ -186,6 +160,13 @@ def prepare_context(context: Context) -> None:
     """Makes a caller's own context fit for headrace ops; may be repeated."""
     context.allow_unregistered_dialects = True
     context.enable_multithreading(False)
+
+
+def is_registered_operation(name: str, context: Context) -> bool:
+    """Whether MLIR itself knows the op; ours are not registered natively."""
+    with contextlib.suppress(IndexError):
+        _ = context.dialects[name.partition(".")[0]]  # loads it
+    return context.is_registered_operation(name)
 
 
 def source_position(location: Location) -> tuple[str, int, int]:
@@ -333,25 +314,6 @@ def module_operation(module: Module | Operation | OpView) -> Operation:
     if operation.name != "builtin.module":
         raise HeadraceError(f"expected a builtin.module, got '{operation.name}'")
     return operation
-
-
-def run_native_pipeline(module: Operation, pipeline: str) -> None:
-    """Runs a textual pipeline of native passes, e.g. ``builtin.module(cse)``.
-
-    Raises HeadraceError for an unknown pass and for a pass that fails; the
-    module may then be half rewritten, so callers work on a clone.
-    """
-    with module.context:
-        try:
-            manager = passmanager.PassManager.parse(pipeline)
-        except (MLIRError, ValueError) as error:
-            raise HeadraceError(str(error).strip()) from None
-        # Our own pass runner verifies between passes; twice costs time.
-        manager.enable_verifier(False)
-        try:
-            manager.run(module)
-        except MLIRError as error:
-            raise HeadraceError(*native_diagnostics(error)) from None
 
 
 def verify_natively(module: Operation) -> None:

@@ -17,12 +17,15 @@ from .base import Pass
 
 # Name to "stage.module:Class", in the order of the default pipeline.
 _BUILTIN: dict[str, str] = {
+    "to-per-device": "frontend.to_per_device:ToPerDevice",
     "record-shardings": "frontend.record_shardings:RecordShardings",
     "raise-stablehlo": "frontend.raise_stablehlo:RaiseStablehlo",
     "commute-collectives": "model.commute_collectives:CommuteCollectives",
     "fuse-scaled-matmul": "model.fuse_scaled_matmul:FuseScaledMatmul",
     "headrace-cse": "model.headrace_cse:HeadraceCse",
     "headrace-dce": "model.headrace_dce:HeadraceDce",
+    "normalize-loops": "model.normalize_loops:NormalizeLoops",
+    "pipeline-collectives": "model.pipeline_collectives:PipelineCollectives",
     "accumulate-in-f32": "lowering.accumulate_in_f32:AccumulateInF32",
     "lower-matmul": "lowering.lower_matmul:LowerMatmul",
     "legalize-fp8": "lowering.legalize_fp8:LegalizeFp8",
