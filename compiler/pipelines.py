@@ -30,7 +30,7 @@ def default_pipeline(target: str, collectives: str, devices: int) -> str:
     in ``scf`` form IREE copies every loop-carried buffer in each trip.
     """
     lowering = (
-        FIRST_LOWERING,
+        f"{FIRST_LOWERING}{{target={target}}}",
         f"lower-matmul{{target={target}}}",
         f"legalize-fp8{{target={target}}}",
         "lower-encodings",

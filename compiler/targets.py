@@ -1,0 +1,94 @@
+"""Targets: their names, and what iree-compile has to be told for each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..passes.lowering.fp8_support import TARGET_NAMES, fp8_support
+
+# IREE would silently turn f64 into f32, argument types included.
+_COMMON = ("--iree-input-demote-f64-to-f32=false",)
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a program is compiled for.
+
+    ``device`` is IREE's name of the HAL device, ``backend`` the code
+    generator where a device has several, ``architecture`` the chip's flag.
+    """
+
+    name: str
+    device: str
+    architecture: tuple[str, ...] = ()
+    backend: str | None = None
+
+    @property
+    def is_cpu(self) -> bool:
+        return self.backend == "llvm-cpu"
+
+    @property
+    def default_collectives(self) -> str:
+        """``devices`` (all in one program) where that can run at once, else ``channel``."""
+        return "devices" if self.device == "local" else "channel"
+
+    def flags(self, collectives: str, devices: int, cpu: str = "host") -> tuple[str, ...]:
+        """Flags of iree-compile for a program in that collectives form.
+
+        ``devices`` is how many devices the program names in ``devices`` form;
+        ``cpu`` is used by target cpu only.
+        """
+        found = list(_COMMON)
+        if collectives == "devices":
+            for i in range(devices):
+                found.append(f"--iree-hal-target-device=dev{i}={self.device}[{i}]")
+        else:
+            found.append(f"--iree-hal-target-device={self.device}")
+        if self.backend is not None:
+            found.append(f"--iree-hal-local-target-device-backends={self.backend}")
+        if self.is_cpu:
+            found.append(f"--iree-llvmcpu-target-cpu={cpu}")
+        return (*found, *self.architecture)
+
+
+def _cuda(name: str, chip: str) -> Target:
+    return Target(name, "cuda", (f"--iree-cuda-target={chip}",))
+
+
+def _hip(name: str) -> Target:
+    return Target(name, "hip", (f"--iree-rocm-target={name}",))
+
+
+def _vulkan(chip: str) -> Target:
+    return Target(f"vulkan-{chip}", "vulkan", (f"--iree-vulkan-target={chip}",))
+
+
+_TARGETS = {
+    t.name: t
+    for t in (
+        # Packed operands make f32 matmuls two to three times faster.
+        Target("cpu", "local", ("--iree-dispatch-creation-data-tiling",), "llvm-cpu"),
+        _hip("gfx942"),
+        _hip("gfx950"),
+        _hip("gfx1201"),
+        _cuda("sm_80", "sm_80"),
+        _cuda("sm_86", "sm_86"),
+        _cuda("sm_89", "sm_89"),
+        # IREE 3.13 has no sm_90; its driver runs sm_89's PTX.
+        _cuda("sm_90", "sm_89"),
+        _cuda("sm_120", "sm_120"),
+        Target("vmvx", "local", (), "vmvx"),
+        _vulkan("rdna3"),
+        _vulkan("ampere"),
+    )
+}
+
+
+def find_target(name: str) -> Target:
+    """The target of that name; HeadraceError that lists the known ones."""
+    return _TARGETS[fp8_support(name).name]
+
+
+def target_names() -> tuple[str, ...]:
+    """All targets, cpu first."""
+    return TARGET_NAMES
