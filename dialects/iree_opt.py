@@ -37,6 +37,16 @@ def iree_opt_text(option: str) -> str:
     return done.stdout.decode(errors="replace")
 
 
+def native_passes() -> dict[str, str]:
+    """Names and summaries of MLIR's and IREE's passes and named pipelines."""
+    lines = re.finditer(r"^ *--([\w.-]+?) *-   (.*)$", iree_opt_text("--list-passes"), re.MULTILINE)
+    return {found[1]: found[2].strip() for found in lines}
+
+
+def native_pass_names() -> list[str]:
+    return list(native_passes())
+
+
 def bytecode_fault(data: bytes) -> str | None:
     """Why ``data`` is no bytecode that can be read safely, None where it is.
 

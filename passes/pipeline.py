@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import re
 import time
+import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 
 from ..dialects import verifier
+from ..dialects.iree_opt import native_pass_names
 from ..dialects.mlir import (
+    Context,
     Diagnostic,
     HeadraceError,
     Module,
     Operation,
     OpView,
+    is_registered_operation,
     make_context,
     module_operation,
     replace_contents,
-    run_native_pipeline,
     verify_natively,
 )
+from ..dialects.native_passes import check_native_pipeline, run_native_pipeline
 from .base import Pass
 from .pipeline_text import Element, Options, format_options, parse_pipeline
 from .registry import is_python_pass, pass_class, pass_names, suggestion
@@ -33,24 +39,54 @@ class NativePass:
     options: Options = field(default_factory=dict[str, str])
     anchors: tuple[str, ...] = ()
 
-    def run(self, module: Operation) -> None:
+    def __str__(self) -> str:
         text = self.name + format_options(self.options)
         for anchor in reversed(self.anchors):
             text = f"{anchor}({text})"
-        run_native_pipeline(module, f"builtin.module({text})")
+        return text
+
+    def run(self, module: Operation) -> None:
+        run_native_pipeline(module, f"builtin.module({self})")
+
+    def check(self) -> None:
+        """Raises HeadraceError, with a hint, for what would not start to run."""
+        context = _empty_context()
+        for anchor in self.anchors:
+            if anchor not in ("any", "*") and not is_registered_operation(anchor, context):
+                raise HeadraceError(f"pipeline: anchor '{anchor}' is no registered operation")
+        try:
+            check_native_pipeline(f"builtin.module({self})", context)
+        except HeadraceError as error:
+            if "does not refer to a registered pass" in str(error):
+                near = suggestion(self.name, [*pass_names(), *native_pass_names()])
+                raise HeadraceError(f"unknown pass '{self.name}'{near}") from None
+            raise HeadraceError(f"pass '{self.name}': {_plain(error)}") from None
 
 
 Step = Pass | NativePass
 
 
 class Instrumentation:
-    """Called around each step; override what is wanted."""
+    """Called around each step; override what is wanted.
+
+    ``module`` is the working copy. Handles into it die in the next step.
+    """
+
+    def begin(self, steps: Sequence[Step], module: Operation) -> None:
+        """Before anything runs or is verified."""
 
     def before(self, step: Step, module: Operation) -> None: ...
 
     def after(self, step: Step, module: Operation, seconds: float) -> None: ...
 
-    def failed(self, step: Step, module: Operation, error: HeadraceError) -> None: ...
+    def verified(self, step: Step | None, seconds: float) -> None:
+        """After the verifier has run on ``step``'s result; None: on the input."""
+
+    def failed(self, step: Step, module: Operation, error: HeadraceError) -> None:
+        """The step or the verifier after it raised; ``module`` may be invalid."""
+
+    def end(self, module: Operation) -> None:
+        """After the last step."""
 
 
 class Pipeline:
@@ -70,6 +106,12 @@ class Pipeline:
     def __str__(self) -> str:
         return f"builtin.module({','.join(map(str, _elements(self.steps)))})"
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Pipeline) and self.steps == other.steps
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
     def run(
         self,
         module: Module | Operation | OpView,
@@ -85,33 +127,62 @@ class Pipeline:
         target = module_operation(module)
         with target.context, target.location:
             work = target.clone().operation
-            if verify_each:
-                verifier.verify(work)
+            run = _Run(work, instrumentation, verify_each)
+            for hook in instrumentation:
+                hook.begin(self.steps, work)
+            run.verify(None)
             for step in self.steps:
-                _run_step(step, work, instrumentation, verify_each)
+                run.step(step)
+            for hook in reversed(instrumentation):
+                hook.end(work)
             replace_contents(target, work)
 
 
-def _run_step(
-    step: Step, module: Operation, instrumentation: Sequence[Instrumentation], verify: bool
-) -> None:
-    for hook in instrumentation:
-        hook.before(step, module)
-    start = time.perf_counter()
-    try:
-        step.run(module)
-        if verify:
-            verify_natively(module)
-            verifier.verify(module)
-    except HeadraceError as error:
-        note = Diagnostic("note", f"in pass '{step.name}'")
-        failure = HeadraceError(*error.diagnostics, note)
-        for hook in instrumentation:
-            hook.failed(step, module, failure)
-        raise failure from error
-    seconds = time.perf_counter() - start
-    for hook in reversed(instrumentation):
-        hook.after(step, module, seconds)
+@dataclass(frozen=True)
+class _Run:
+    """One run of a pipeline on a working copy."""
+
+    module: Operation
+    hooks: Sequence[Instrumentation]
+    verify_each: bool
+
+    def step(self, step: Step) -> None:
+        for hook in self.hooks:
+            hook.before(step, self.module)
+        start = time.perf_counter()
+        try:
+            step.run(self.module)
+            seconds = time.perf_counter() - start
+            self.verify(step)
+        except Exception as error:
+            failure = _failure(step, error)
+            for hook in self.hooks:
+                hook.failed(step, self.module, failure)
+            raise failure from error
+        for hook in reversed(self.hooks):
+            hook.after(step, self.module, seconds)
+
+    def verify(self, step: Step | None) -> None:
+        if not self.verify_each:
+            return
+        start = time.perf_counter()
+        if step is not None:
+            verify_natively(self.module)
+        verifier.verify(self.module)
+        seconds = time.perf_counter() - start
+        for hook in self.hooks:
+            hook.verified(step, seconds)
+
+
+def _failure(step: Step, error: Exception) -> HeadraceError:
+    """The error with its pass; one that is no HeadraceError is a fault of the pass."""
+    note = Diagnostic("note", f"in pass '{step.name}'")
+    if isinstance(error, HeadraceError):
+        return HeadraceError(*error.diagnostics, note)
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+    message = f"pass '{step.name}' raised {type(error).__name__}{where}: {error}"
+    return HeadraceError(Diagnostic("error", message), note)
 
 
 def _steps(elements: Sequence[Element], anchors: tuple[str, ...]) -> Iterator[Step]:
@@ -120,7 +191,7 @@ def _steps(elements: Sequence[Element], anchors: tuple[str, ...]) -> Iterator[St
             yield from _steps(element.children, (*anchors, element.name))
         elif not is_python_pass(element.name):
             step = NativePass(element.name, element.options, anchors)
-            _check_native(step)
+            step.check()
             yield step
         elif anchors:
             raise HeadraceError(
@@ -131,20 +202,18 @@ def _steps(elements: Sequence[Element], anchors: tuple[str, ...]) -> Iterator[St
             yield pass_class(element.name).from_options(element.options)
 
 
+def _plain(error: HeadraceError) -> str:
+    """MLIR's message about a pipeline without its layers of context."""
+    text = re.sub(
+        r"failed to add `[^`]*` with options `[^`]*`( to inner pipeline)?", "", str(error)
+    )
+    text = text.removeprefix("error: ").replace("<Pass-Options-Parser>: ", "")
+    return " ".join(text.split()).rstrip(";!")
+
+
 @cache
-def _empty_module() -> Operation:
-    return Module.parse("", context=make_context()).operation
-
-
-def _check_native(step: NativePass) -> None:
-    """An unknown name shall fail before the first pass runs, with a hint."""
-    try:
-        step.run(_empty_module())
-    except HeadraceError as error:
-        if "does not refer to a registered pass" in str(error):
-            near = suggestion(step.name, pass_names())
-            raise HeadraceError(f"unknown pass '{step.name}'{near}") from None
-        raise
+def _empty_context() -> Context:
+    return make_context()
 
 
 def _elements(steps: Sequence[Step]) -> list[Element]:

@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 
 from ..dialects.mlir import HeadraceError
 
+# Names to values as text; a flag without a value, `{top-down}`, is "true".
 Options = dict[str, str]
 
 _NAME = re.compile(r"[A-Za-z_][\w.-]*")
-_KEY = re.compile(r"[A-Za-z_][\w.-]*")
+_DEEPEST = 50
 
 
 @dataclass(frozen=True)
@@ -31,18 +32,24 @@ class Element:
 
 
 def format_options(options: Options) -> str:
-    """``{a=1 b=x,y}``; empty for no options."""
+    """``{a=1 b=x,y}``; empty for no options.
+
+    Raises HeadraceError for a value that the syntax cannot hold.
+    """
     if not options:
         return ""
     return "{" + " ".join(f"{k}={_quote(v)}" for k, v in options.items()) + "}"
 
 
 def _quote(value: str) -> str:
-    if value and not re.search(r"[\s{}\"']", value):
+    if re.fullmatch(r"[^\s{}\"']+", value):
         return value
     if value.startswith("{") and _closing(value, 0) == len(value) - 1:
         return value
-    return "'" + value + "'" if "'" not in value else '"' + value + '"'
+    for mark in "'\"":
+        if mark not in value:
+            return mark + value + mark
+    raise HeadraceError(f"a pipeline's text cannot hold an option with both quotes: {value}")
 
 
 def parse_pipeline(text: str) -> Element:
@@ -59,39 +66,50 @@ def parse_pipeline(text: str) -> Element:
 
 
 def parse_options(text: str) -> Options:
-    """Parses ``a=1 b='x y'``, the inside of a pass's braces."""
-    parser = _Parser(text)
-    options = parser.options_until_end()
-    return options
+    """Parses ``a=1 b='x y' flag``, the inside of a pass's braces."""
+    return _Parser(text).options_until_end()
 
 
 def _closing(text: str, start: int) -> int:
+    """Where the brace at ``start`` closes, quoted braces aside; -1: nowhere."""
     depth = 0
-    for i in range(start, len(text)):
-        depth += {"{": 1, "}": -1}.get(text[i], 0)
+    position = start
+    while position < len(text):
+        char = text[position]
+        if char in "'\"":
+            position = text.find(char, position + 1)
+            if position < 0:
+                return -1
+        depth += {"{": 1, "}": -1}.get(char, 0)
         if depth == 0:
-            return i
+            return position
+        position += 1
     return -1
 
 
 class _Parser:
-    def __init__(self, text: str) -> None:
+    """Reads ``text[position:end]``; places in errors are those in ``text``."""
+
+    def __init__(self, text: str, position: int = 0, end: int | None = None) -> None:
         self.text = text
-        self.position = 0
+        self.position = position
+        self.end = len(text) if end is None else end
+        self.depth = 0
 
     def error(self, message: str) -> HeadraceError:
-        pointer = " " * self.position + "^"
-        return HeadraceError(
-            f"pipeline: {message} at column {self.position + 1}\n  {self.text}\n  {pointer}"
-        )
+        before = self.text[max(0, self.position - 30) : self.position]
+        where = f"after '{before}'" if before else "at its start"
+        return HeadraceError(f"pipeline: {message} in column {self.position + 1}, {where}")
+
+    def char(self) -> str:
+        """The next character, empty at the end."""
+        return self.text[self.position] if self.position < self.end else ""
 
     def peek(self) -> str:
-        self.skip_space()
-        return self.text[self.position : self.position + 1]
-
-    def skip_space(self) -> None:
-        while self.text[self.position : self.position + 1].isspace():
+        """The next character that is no space, empty at the end."""
+        while self.char().isspace():
             self.position += 1
+        return self.char()
 
     def elements(self) -> list[Element]:
         found: list[Element] = []
@@ -104,62 +122,69 @@ class _Parser:
             self.position += 1
 
     def element(self) -> Element:
-        self.skip_space()
-        match = _NAME.match(self.text, self.position)
-        if not match and self.text[self.position : self.position + 1] != "*":
+        if self.peek() == "*":
+            name = "*"
+        elif match := _NAME.match(self.text, self.position, self.end):
+            name = match.group()
+        else:
             raise self.error("expected a pass name")
-        name = match.group() if match else "*"
         self.position += len(name)
         if self.peek() == "(":
-            self.position += 1
-            children = tuple(self.elements())
-            if self.peek() != ")":
-                raise self.error("expected ',' or ')'")
-            self.position += 1
-            return Element(name, children=children)
-        options: Options = {}
-        if self.peek() == "{":
-            end = _closing(self.text, self.position)
-            if end < 0:
-                raise self.error("'{' without '}'")
-            inside = _Parser(self.text[self.position + 1 : end])
-            options = inside.options_until_end()
-            self.position = end + 1
+            return Element(name, children=self.children())
+        if self.char() != "{":
+            return Element(name)
+        end = self.closing()
+        inside = _Parser(self.text, self.position + 1, end)
+        options = inside.options_until_end()
+        self.position = end + 1
         return Element(name, options)
+
+    def children(self) -> tuple[Element, ...]:
+        if self.depth == _DEEPEST:
+            raise self.error("anchors are nested too deep")
+        self.depth += 1
+        self.position += 1
+        found = tuple(self.elements())
+        if self.peek() != ")":
+            raise self.error("expected ',' or ')'")
+        self.position += 1
+        self.depth -= 1
+        return found
 
     def options_until_end(self) -> Options:
         options: Options = {}
         while self.peek():
-            match = _KEY.match(self.text, self.position)
+            match = _NAME.match(self.text, self.position, self.end)
             if not match:
                 raise self.error("expected an option name")
             key = match.group()
             if key in options:
                 raise self.error(f"option '{key}' is given twice")
             self.position = match.end()
-            value = ""
-            if self.text[self.position : self.position + 1] == "=":
+            options[key] = "true"
+            if self.char() == "=":
                 self.position += 1
-                value = self.value()
-            options[key] = value
+                options[key] = self.value()
         return options
 
     def value(self) -> str:
         start = self.position
-        opening = self.text[start : start + 1]
-        if opening in ("'", '"'):
-            end = self.text.find(opening, start + 1)
+        if self.char() == "{":
+            self.position = self.closing() + 1
+            return self.text[start : self.position]
+        mark = self.char()
+        if mark and mark in "'\"":
+            end = self.text.find(mark, start + 1, self.end)
             if end < 0:
-                raise self.error(f"{opening} without its end")
+                raise self.error(f"{mark} without its end")
             self.position = end + 1
             return self.text[start + 1 : end]
-        if opening == "{":
-            end = _closing(self.text, start)
-            if end < 0:
-                raise self.error("'{' without '}'")
-            self.position = end + 1
-            return self.text[start : end + 1]
-        match = re.compile(r"[^\s]*").match(self.text, start)
-        assert match is not None
-        self.position = match.end()
-        return match.group()
+        while self.char() and not self.char().isspace():
+            self.position += 1
+        return self.text[start : self.position]
+
+    def closing(self) -> int:
+        end = _closing(self.text, self.position)
+        if not 0 <= end < self.end:
+            raise self.error("'{' without '}'")
+        return end
