@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...dialects.linalg import TensorBuilder
 from ...dialects.mlir import (
     ArrayAttr,
     Block,
     BlockArgument,
     DenseI64ArrayAttr,
-    FloatAttr,
     InsertionPoint,
     IntegerAttr,
-    Location,
     Operation,
     RankedTensorType,
     Type,
@@ -20,7 +19,7 @@ from ...dialects.mlir import (
     defining_op,
     operations_of,
 )
-from ...dialects.tensor import constant, dynamic_sizes
+from ...dialects.tensor import dynamic_sizes
 from ..rewriting import Miss
 from .movement import (
     DYNAMIC,
@@ -46,32 +45,16 @@ def _shape(value: Value) -> list[int]:
 @dataclass(frozen=True)
 class _TensorMovement(Movement):
     def make_zero(self, like: Value, element: Type, ip: InsertionPoint) -> Value:
-        loc = self.op.location
-        op = Operation.create(
-            "tensor.splat",
-            results=[with_element_type(like.type, element)],
-            operands=[_zero(element, loc, ip), *dynamic_sizes(like, loc=loc, ip=ip)],
-            loc=loc,
-            ip=ip,
-        )
-        return op.results[0]
-
-
-def _zero(element: Type, loc: Location, ip: InsertionPoint) -> Value:
-    return constant(FloatAttr.get(element, 0.0, loc=loc), element, loc=loc, ip=ip)
+        build = TensorBuilder(ip, self.op.location)
+        zero = build.scalars().constant(0.0, element)
+        type_ = with_element_type(like.type, element)
+        return build.op("tensor.splat", [zero, *dynamic_sizes(build, like)], type_)
 
 
 def _empty_like(value: Value, type_: RankedTensorType, ip: InsertionPoint) -> Value:
     """A ``tensor.empty`` of ``type_``, with the dynamic sizes of ``value``."""
-    loc = value.location
-    op = Operation.create(
-        "tensor.empty",
-        results=[type_],
-        operands=dynamic_sizes(value, loc=loc, ip=ip),
-        loc=loc,
-        ip=ip,
-    )
-    return op.results[0]
+    build = TensorBuilder(ip, value.location)
+    return build.empty(type_, [(value, dim) for dim in range(type_.rank)])
 
 
 class _Reassociation(_TensorMovement):
@@ -131,7 +114,9 @@ class _Pad(_TensorMovement):
 
     def retype(self, new: Operation, element: Type) -> None:
         terminator = operations_of(new.regions[0].blocks[0])[-1]
-        terminator.operands[0] = _zero(element, new.location, InsertionPoint(new))
+        terminator.operands[0] = (
+            TensorBuilder(InsertionPoint(new), new.location).scalars().constant(0.0, element)
+        )
 
 
 class _Concat(_TensorMovement):
@@ -160,7 +145,9 @@ class _Structured(_TensorMovement):
             if op.name == "arith.select":
                 for i in (1, 2):
                     if is_positive_zero(op.operands[i]):
-                        op.operands[i] = _zero(element, op.location, ip)
+                        op.operands[i] = (
+                            TensorBuilder(ip, op.location).scalars().constant(0.0, element)
+                        )
                 op.results[0].set_type(element)
 
 
