@@ -1,0 +1,59 @@
+"""commute-collectives: let the wire carry fp8."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ...dialects.mlir import Operation, StringAttr, walk
+from ..base import Pass
+from ..remarks import remark
+from ..rewriting import apply_patterns
+from .collective_scales import NARROWABLE
+from .narrow_dequantize import WIDE_REASON, NarrowDequantize, forget_reason
+from .narrow_quantize import NarrowQuantize
+from .replication import ReplicationAnalysis
+from .wide_reasons import WideReasons
+
+_REDUCTIONS = ("headrace.all_reduce", "headrace.reduce_scatter")
+
+
+@dataclass(frozen=True)
+class CommuteCollectives(Pass):
+    """Moves collectives to the fp8 side of dequantize and quantize.
+
+    all_gather, all_to_all and collective_permute cross a dequantize (then it
+    comes after them) or a quantize (then it comes before them), past data
+    movement and conversions between wide floats; StableHLO, linalg and tensor
+    ops alike. The bits of all results stay the same.
+
+    A per-tensor scale must be proved equal over the devices that exchange
+    data (see ``ReplicationAnalysis``). A per-axis or per-block scale goes
+    along with the data where it varies along the dimensions that are
+    exchanged, and must be proved equal otherwise. A permute with devices that
+    receive nothing (they get zeros) needs a positive constant scale or none.
+    Reductions are never narrowed.
+
+    A collective that stays wide though its operand comes from, or its result
+    goes to, fp8 gets a remark and the attribute ``headrace.wide_reason``.
+    """
+
+    name: ClassVar[str] = "commute-collectives"
+
+    def run(self, module: Operation) -> None:
+        collectives = [op for op in walk(module) if op.name in (*NARROWABLE, *_REDUCTIONS)]
+        if not collectives:
+            return
+        analysis = ReplicationAnalysis(module)
+        after, before = NarrowDequantize(analysis), NarrowQuantize(analysis)
+        apply_patterns(module, [after, before])
+        reasons = WideReasons(after, before)
+        for op in walk(module):
+            if op.name not in (*NARROWABLE, *_REDUCTIONS):
+                continue
+            reason = reasons.reason(op)
+            if reason is None:
+                forget_reason(op)
+                continue
+            remark(op, f"'{op.name}' stays wide: {reason}")
+            op.attributes[WIDE_REASON] = StringAttr.get(reason, op.context)
