@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from ...dialects.mlir import Operation
 from ..base import Pass
 from ..rewriting import apply_patterns
+from .stablehlo_collectives import collective_patterns
+from .stablehlo_groups import DeviceGrid
 from .stablehlo_quantization import QUANTIZATION_PATTERNS
 
 
@@ -17,4 +19,5 @@ class RaiseStablehlo(Pass):
     name = "raise-stablehlo"
 
     def run(self, module: Operation) -> None:
-        apply_patterns(module, [*QUANTIZATION_PATTERNS])
+        grid = DeviceGrid.of(module)
+        apply_patterns(module, [*QUANTIZATION_PATTERNS, *collective_patterns(grid)])

@@ -1,0 +1,104 @@
+"""StableHLO's replica groups as groups of global device ids.
+
+Specification: "Process groups" in openxla.org/stablehlo/spec; the order inside
+a group is that of StableHLO's reference interpreter. A global device id is
+``replica_id * num_partitions + partition_id``, StableHLO's flattened id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...dialects.mlir import (
+    DenseIntElementsAttr,
+    IntegerAttr,
+    Operation,
+    RankedTensorType,
+    error_at,
+)
+from ...dialects.stablehlo import channel_id
+from ..rewriting import Miss
+
+Groups = list[list[int]]
+_PERMUTE = "stablehlo.collective_permute"
+# Their channel means "between partitions", that of the others "between all".
+_BETWEEN_PARTITIONS = ("stablehlo.all_to_all", "stablehlo.collective_broadcast", _PERMUTE)
+
+
+@dataclass(frozen=True)
+class DeviceGrid:
+    """How many replicas and partitions there are; None where nobody says."""
+
+    replicas: int | None = None
+    partitions: int | None = None
+
+    @classmethod
+    def of(cls, module: Operation) -> DeviceGrid:
+        """From ``headrace.num_*`` or ``mhlo.num_*`` of the module."""
+        return cls(_count(module, "num_replicas"), _count(module, "num_partitions"))
+
+    def device(self, replica: int, partition: int) -> int:
+        return replica * (self.partitions or 1) + partition
+
+    def groups_of(self, op: Operation) -> Groups | Miss:
+        """The device groups of a collective; pairs of a collective_permute.
+
+        Raises HeadraceError for ids that the grid does not have.
+        """
+        rows = _rows(op)
+        if isinstance(rows, Miss):
+            return rows
+        channel = channel_id(op) > 0
+        replicas, partitions = range(self.replicas or 1), range(self.partitions or 1)
+        if "use_global_device_ids" in op.attributes:
+            count = None
+            if self.replicas is not None or self.partitions is not None:
+                count = len(replicas) * len(partitions)
+            return self._checked(op, rows, count, "device")
+        if channel and op.name in _BETWEEN_PARTITIONS:
+            rows = self._checked(op, rows or _all(op, partitions), self.partitions, "partition")
+            return [[self.device(r, p) for p in row] for row in rows for r in replicas]
+        rows = self._checked(op, rows or _all(op, replicas), self.replicas, "replica")
+        if channel:
+            return [[self.device(r, p) for p in partitions for r in row] for row in rows]
+        return [[self.device(r, p) for r in row] for row in rows for p in partitions]
+
+    def _checked(self, op: Operation, rows: Groups, count: int | None, kind: str) -> Groups:
+        for row in rows:
+            for id_ in row:
+                if count is not None and id_ >= count:
+                    raise error_at(
+                        op,
+                        f"'{op.name}' names {kind} {id_}, but the module has {count} {kind}s "
+                        f"(num_replicas = {self.replicas or 1}, "
+                        f"num_partitions = {self.partitions or 1})",
+                    )
+        return rows
+
+
+def _count(module: Operation, name: str) -> int | None:
+    for attribute in (f"headrace.{name}", f"mhlo.{name}"):
+        if attribute in module.attributes:
+            return IntegerAttr(module.attributes[attribute]).value
+    return None
+
+
+def _all(op: Operation, ids: Sequence[int]) -> Groups:
+    """What an empty list of groups means; of pairs, that nobody sends."""
+    return [] if op.name == _PERMUTE else [list(ids)]
+
+
+def _rows(op: Operation) -> Groups | Miss:
+    """The groups as written, without the -1 that pad short ones."""
+    name = "source_target_pairs" if op.name == _PERMUTE else "replica_groups"
+    attribute = op.attributes[name]
+    if not isinstance(attribute, DenseIntElementsAttr):
+        return Miss(f"{name} is not a table of ids")
+    ids = [int(i) for i in attribute]
+    columns = RankedTensorType(attribute.type).shape[1]
+    rows = [ids[i : i + columns] for i in range(0, len(ids), columns)] if ids else []
+    rows = [[id_ for id_ in row if id_ >= 0] for row in rows]
+    if len({len(row) for row in rows}) > 1:
+        return Miss("the replica groups have different sizes")
+    return rows
