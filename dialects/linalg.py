@@ -39,7 +39,8 @@ def tensor_type(value: Value) -> RankedTensorType:
 def with_element_type(type_: Type, element: Type) -> RankedTensorType:
     """The tensor type with another element type; shape and encoding stay."""
     tensor = RankedTensorType(type_)
-    return RankedTensorType.get(list(tensor.shape), element, tensor.encoding)
+    loc = Location.unknown(type_.context)
+    return RankedTensorType.get(list(tensor.shape), element, tensor.encoding, loc=loc)
 
 
 def dims_map(loops: int, dims: Sequence[int]) -> AffineMap:

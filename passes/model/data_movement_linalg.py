@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...dialects.linalg import TensorBuilder
+from ...dialects.linalg import TensorBuilder, with_element_type
 from ...dialects.mlir import (
     ArrayAttr,
     Block,
@@ -19,7 +19,7 @@ from ...dialects.mlir import (
     defining_op,
     operations_of,
 )
-from ...dialects.tensor import dynamic_sizes
+from ...dialects.tensor import dynamic_sizes, with_shape
 from ..rewriting import Miss
 from .movement import (
     DYNAMIC,
@@ -29,8 +29,6 @@ from .movement import (
     is_positive_zero,
     same_axes,
     split_zeros,
-    with_element_type,
-    with_shape,
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ...dialects.linalg import with_element_type
 from ...dialects.mlir import (
     DenseElementsAttr,
     DenseI64ArrayAttr,
@@ -16,6 +17,7 @@ from ...dialects.mlir import (
     Type,
     Value,
 )
+from ...dialects.tensor import with_shape
 from ..rewriting import Miss
 from .movement import (
     DYNAMIC,
@@ -25,8 +27,6 @@ from .movement import (
     is_positive_zero,
     same_axes,
     split_zeros,
-    with_element_type,
-    with_shape,
 )
 
 

@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from ...dialects.linalg import with_element_type
 from ...dialects.mlir import (
     Attribute,
     DenseElementsAttr,
     FloatAttr,
     InsertionPoint,
-    Location,
     Operation,
     RankedTensorType,
     ShapedType,
@@ -105,19 +105,6 @@ class Movement:
 
 
 Recognizer = Callable[[Operation], Movement | Miss]
-
-
-def with_element_type(type_: Type, element: Type) -> RankedTensorType:
-    """The tensor type with another element type."""
-    tensor = RankedTensorType(type_)
-    loc = Location.unknown(type_.context)
-    return RankedTensorType.get(list(tensor.shape), element, tensor.encoding, loc=loc)
-
-
-def with_shape(type_: Type, shape: Sequence[int]) -> RankedTensorType:
-    """The tensor type with another shape."""
-    loc = Location.unknown(type_.context)
-    return RankedTensorType.get(list(shape), RankedTensorType(type_).element_type, loc=loc)
 
 
 _ZERO_PRESERVING = (

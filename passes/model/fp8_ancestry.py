@@ -1,0 +1,73 @@
+"""Whether a value has an fp8 value among its near ancestors.
+
+Decides only whether a user would ask why a dot is no fp8 matmul.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+
+from ...dialects.fp8 import fp8_format
+from ...dialects.mlir import (
+    BlockArgument,
+    FloatType,
+    Operation,
+    RankedTensorType,
+    Value,
+    defining_op,
+)
+
+# How many values are looked at, so that the cost stays linear.
+_REACH = 16
+# Products and quantized values are something new.
+_OPAQUE = ("headrace.matmul", "headrace.quantize", "stablehlo.dot_general", "stablehlo.dot")
+
+
+def comes_from_fp8(value: Value) -> bool:
+    """Whether pointwise ops, collectives, data movement, or entry into a loop
+    lead from an fp8 value to ``value``, in a few steps."""
+    queue, seen = deque([value]), {value: None}
+    for _ in range(_REACH):
+        if not queue:
+            return False
+        current = queue.popleft()
+        if fp8_format(current.type) is not None:
+            return True
+        for operand in _float_operands(current):
+            if operand not in seen:
+                seen[operand] = None
+                queue.append(operand)
+    return False
+
+
+def is_made_of_fp8(value: Value) -> bool:
+    """Whether the op that makes ``value`` has an fp8 operand."""
+    op = defining_op(value)
+    return op is not None and any(fp8_format(operand.type) for operand in op.operands)
+
+
+def _float_operands(value: Value) -> Iterator[Value]:
+    op = defining_op(value)
+    if op is None:
+        if (initial := _initial_value(value)) is not None:
+            yield initial
+        return
+    if op.name in _OPAQUE or len(op.regions):
+        return
+    for operand in op.operands:
+        type_ = operand.type
+        if isinstance(type_, RankedTensorType) and isinstance(type_.element_type, FloatType):
+            yield operand
+
+
+def _initial_value(value: Value) -> Value | None:
+    """What an argument of a loop's body is in the first trip."""
+    argument = BlockArgument(value)
+    loop: Operation = argument.owner.owner.operation
+    number = argument.arg_number
+    if loop.name == "stablehlo.while":
+        return loop.operands[number]
+    if loop.name == "scf.for" and number > 0:
+        return loop.operands[number + 2]  # lower bound, upper bound, step; induction variable
+    return None

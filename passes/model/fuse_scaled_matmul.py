@@ -1,0 +1,250 @@
+"""fuse-scaled-matmul."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ...dialects.fp8 import fp8_format
+from ...dialects.headrace import matmul, quantize
+from ...dialects.linalg import with_element_type
+from ...dialects.mlir import (
+    Attribute,
+    DenseElementsAttr,
+    F32Type,
+    FloatAttr,
+    InsertionPoint,
+    Location,
+    Operation,
+    RankedTensorType,
+    StringAttr,
+    Value,
+    walk,
+)
+from ...dialects.ops.constraints import DYNAMIC, is_per_tensor, shape_of
+from ..base import Pass
+from ..remarks import remark
+from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
+from .contractions import CONTRACTIONS, Contraction, contraction_of
+from .fp8_ancestry import comes_from_fp8, is_made_of_fp8
+from .narrow_source import NarrowSearch, NarrowSource
+
+WIDE_REASON = "headrace.wide_reason"
+
+
+@dataclass(frozen=True)
+class FuseScaledMatmul(Pass):
+    """Turns dots of dequantized values into scaled fp8 matmuls.
+
+    Both operands must come from an fp8 value: directly, or by a dequantize
+    (scale optional) and any data movement, which is then done on the fp8
+    value. Works on StableHLO's dots and on linalg's contractions. All pairs
+    of fp8 types are taken, OCP and FNUZ mixed as well: lowering decodes what
+    a target does not multiply.
+
+    The result is more precise than the source, not equal bit for bit: where
+    the source multiplies each element by a bf16 scale and rounds, the matmul
+    multiplies the f32 sum by the same bf16 scale widened to f32. With scales
+    that are powers of two and sums that are exact in f32 both agree. A
+    dequantize that divides gives the scale 1/s, computed once in f32.
+
+    A contraction with an operand near an fp8 value that does not become a
+    matmul gets a remark and the attribute ``headrace.wide_reason``.
+    """
+
+    name: ClassVar[str] = "fuse-scaled-matmul"
+
+    def run(self, module: Operation) -> None:
+        for op in walk(module):
+            if op.name in CONTRACTIONS and WIDE_REASON in op.attributes:
+                del op.attributes[WIDE_REASON]
+        apply_patterns(module, [DequantizedContraction()])
+
+
+@dataclass(frozen=True)
+class FusedMatmul:
+    """A contraction, and the fp8 values behind its operands."""
+
+    contraction: Contraction
+    lhs: NarrowSource
+    rhs: NarrowSource
+
+
+class DequantizedContraction(Pattern[FusedMatmul]):
+    """A contraction of two values that come from fp8.
+
+    Before (types shortened):
+        %w = "headrace.dequantize"(%q, %s) : (4x8xf8E4M3FN, bf16) -> 4x8xbf16
+        %t = stablehlo.transpose %w, dims = [1, 0] : (4x8xbf16) -> 8x4xbf16
+        %x = "headrace.dequantize"(%p) : (2x8xf8E4M3FN) -> 2x8xbf16
+        %y = stablehlo.dot_general %x, %t, contracting_dims = [1] x [0] : ... -> 2x4xbf16
+
+    After:
+        %f = stablehlo.convert %s : (bf16) -> f32
+        %t = stablehlo.transpose %q, dims = [1, 0] : (4x8xf8E4M3FN) -> 8x4xf8E4M3FN
+        %y = "headrace.matmul"(%p, %t, %f) {rhs_contracting = array<i64: 0>, ...}
+            : (2x8xf8E4M3FN, 8x4xf8E4M3FN, f32) -> 2x4xbf16
+
+    Wide values with other users stay; wide ones without are erased.
+    """
+
+    roots = CONTRACTIONS
+
+    def match(self, op: Operation) -> FusedMatmul | Miss:
+        found = contraction_of(op)
+        if isinstance(found, Miss):
+            return found
+        search = NarrowSearch()
+        lhs, rhs = search.source(found.lhs), search.source(found.rhs)
+        if isinstance(lhs, NarrowSource) and isinstance(rhs, NarrowSource):
+            fault = (
+                found.fault
+                or _scale_fault("lhs", lhs, found.lhs_contracting)
+                or _scale_fault("rhs", rhs, found.rhs_contracting)
+            )
+            return Miss(fault) if fault else FusedMatmul(found, lhs, rhs)
+        reasons: list[str] = []
+        derived = False
+        for side, source, value in (("lhs", lhs, found.lhs), ("rhs", rhs, found.rhs)):
+            if isinstance(source, NarrowSource):
+                derived = True
+                continue
+            near = comes_from_fp8(value)
+            derived = derived or near
+            reasons.append(f"{side} stays wide: {_explain(source, value, near)}")
+        return Miss("; ".join(reasons), silent=not derived)
+
+    def missed(self, op: Operation, miss: Miss) -> None:
+        remark(op, f"no fp8 matmul: {miss.reason}")
+        op.attributes[WIDE_REASON] = StringAttr.get(miss.reason, op.context)
+
+    def rewrite(self, op: Operation, match: FusedMatmul, rewriter: Rewriter) -> None:
+        found = match.contraction
+        build = _Builder(op.name.startswith("stablehlo."))
+        fp8_result = fp8_format(found.result_type) is not None
+        result_type = found.result_type
+        if fp8_result:
+            result_type = with_element_type(result_type, F32Type.get(op.context))
+        result: Value = matmul(
+            build.narrow(match.lhs),
+            build.narrow(match.rhs),
+            result_type,
+            lhs_batch=found.lhs_batch,
+            rhs_batch=found.rhs_batch,
+            lhs_contracting=found.lhs_contracting,
+            rhs_contracting=found.rhs_contracting,
+            lhs_scale=build.scale(match.lhs),
+            rhs_scale=build.scale(match.rhs),
+            bias=found.init,
+            loc=op.location,
+            ip=rewriter.before(op),
+        ).result
+        if fp8_result:
+            # A dot's own rounding does not saturate, headrace.matmul's does.
+            result = quantize(
+                result,
+                None,
+                found.result_type,
+                saturate=False,
+                loc=op.location,
+                ip=rewriter.before(op),
+            ).result
+        rewriter.replace(op, [result])
+        erased: dict[int, None] = {}
+        for source in (match.lhs, match.rhs):
+            _erase_dead(source, rewriter, erased)
+
+
+def _scale_fault(side: str, source: NarrowSource, contracting: tuple[int, ...]) -> str | None:
+    """Why a scale cannot be taken out of the sum."""
+    scale = source.scale_shape
+    if is_per_tensor(list(scale)):
+        return None
+    if source.divide and DYNAMIC in scale:
+        return f"{side} stays wide: it is divided by a scale of dynamic shape"
+    for dim, (size, data) in enumerate(zip(scale, shape_of(source.value), strict=True)):
+        if size != 1 and dim in contracting:
+            return f"{side} stays wide: its scale varies along contracting dimension {dim}"
+        if size not in (1, data):
+            return f"{side} stays wide: its scale is per block along dimension {dim}"
+    return None
+
+
+def _explain(miss: Miss, value: Value, near: bool) -> str:
+    if not miss.silent:
+        return miss.reason
+    if is_made_of_fp8(value):
+        return f"{miss.reason} of an fp8 value is no dequantize"
+    if near:
+        return f"{miss.reason} stands between the dequantize and the dot"
+    return f"it comes from {miss.reason}, not from an fp8 value"
+
+
+class _Builder:
+    """Makes the fp8 operands and f32 scales of one matmul.
+
+    Each op goes right before the one that it stands for, so that what was
+    done outside a loop is done there still.
+    """
+
+    def __init__(self, stablehlo: bool) -> None:
+        self._stablehlo = stablehlo
+        self._built: dict[int, Value] = {}
+
+    def narrow(self, source: NarrowSource) -> Value:
+        """The fp8 value, after all data movement."""
+        if source.movement is None:
+            return source.value
+        if id(source) not in self._built:
+            values = [self.narrow(s) for s in source.sources]
+            before = InsertionPoint(source.movement.op)
+            self._built[id(source)] = source.movement.clone(values, before)
+        return self._built[id(source)]
+
+    def scale(self, source: NarrowSource) -> Value | None:
+        """The f32 factor of the sum: the scale, or its reciprocal."""
+        if source.movement is not None:
+            scale = self.scale(source.sources[0])
+            if scale is None:
+                return None
+            return source.movement.carry_scale(scale, InsertionPoint(source.movement.op))
+        if source.scale is None or source.dequantize is None:
+            return None
+        scale, loc = source.scale, source.dequantize.location
+        ip = InsertionPoint(source.dequantize)
+        f32 = with_element_type(scale.type, F32Type.get(loc.context))
+        if scale.type != f32:
+            name = "stablehlo.convert" if self._stablehlo else "arith.extf"
+            scale = _create(name, [scale], f32, loc, ip)
+        if source.divide:
+            one = FloatAttr.get(f32.element_type, 1.0, loc=loc)
+            name = "stablehlo.constant" if self._stablehlo else "arith.constant"
+            ones = _create(name, [], f32, loc, ip, {"value": DenseElementsAttr.get_splat(f32, one)})
+            name = "stablehlo.divide" if self._stablehlo else "arith.divf"
+            scale = _create(name, [ones, scale], f32, loc, ip)
+        return scale
+
+
+def _create(
+    name: str,
+    operands: list[Value],
+    type_: RankedTensorType,
+    loc: Location,
+    ip: InsertionPoint,
+    attributes: dict[str, Attribute] | None = None,
+) -> Value:
+    op = Operation.create(
+        name, results=[type_], operands=operands, attributes=attributes, loc=loc, ip=ip
+    )
+    return op.results[0]
+
+
+def _erase_dead(source: NarrowSource, rewriter: Rewriter, erased: dict[int, None]) -> None:
+    """Erases what made a wide value, last op first, as far as it is unused."""
+    op = source.dequantize if source.movement is None else source.movement.op
+    if op is None or id(source) in erased or next(iter(op.operation.results[0].uses), None):
+        return
+    erased[id(source)] = None
+    rewriter.erase(op)
+    for inner in source.sources:
+        _erase_dead(inner, rewriter, erased)
