@@ -1,12 +1,39 @@
-"""Builders for the ops of IREE's flow and hal dialects that headrace makes."""
+"""Builders for the ops of IREE's flow and util dialects that headrace makes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 
-from .mlir import Attribute, Context, InsertionPoint, Location, Operation, Type, Value
+from .linalg import TensorBuilder
+from .mlir import (
+    ArrayAttr,
+    Attribute,
+    Block,
+    Context,
+    FlatSymbolRefAttr,
+    FunctionType,
+    IndexType,
+    InsertionPoint,
+    IntegerAttr,
+    IntegerType,
+    Location,
+    Operation,
+    RankedTensorType,
+    StringAttr,
+    Type,
+    TypeAttr,
+    Value,
+)
+from .tensor import dynamic_sizes
 
 AFFINITY = "iree.abi.affinity"
+
+# In the order of the numbers that the flow dialect gives them.
+ELEMENTS = (
+    *("si8", "ui8", "si16", "ui16", "si32", "ui32", "si64", "ui64"),
+    *("f16", "f32", "f64", "bf16"),
+)
+REDUCTIONS = ("none", "sum", "product", "minimum", "maximum", "average")
 
 
 def device_affinity(device: int, context: Context) -> Attribute:
@@ -15,23 +42,97 @@ def device_affinity(device: int, context: Context) -> Attribute:
     return Attribute.parse(f"#hal.device.promise<@dev{device}>", context)
 
 
-def transfer(
-    value: Value, device: int, *, dims: Sequence[Value] = (), loc: Location, ip: InsertionPoint
-) -> Value:
-    """``value`` on a device; no copy is made where it already is there.
-
-    ``dims`` are the sizes of the dynamic dimensions, in order.
-    """
-    op = Operation.create(
-        "flow.tensor.transfer",
-        results=[value.type],
-        operands=[value, *dims],
-        attributes={"target": device_affinity(device, loc.context)},
-        loc=loc,
-        ip=ip,
-    )
-    return op.results[0]
+def transfer(b: TensorBuilder, value: Value, device: int) -> Value:
+    """``value`` on a device; no copy is made where it already is there."""
+    target = device_affinity(device, b.loc.context)
+    operands = [value, *dynamic_sizes(b, value)]
+    return b.op("flow.tensor.transfer", operands, value.type, {"target": target})
 
 
 def channel_type(context: Context) -> Type:
     return Type.parse("!flow.channel", context)
+
+
+def load_global(b: TensorBuilder, name: str, type_: Type) -> Value:
+    """``util.global.load``."""
+    symbol = FlatSymbolRefAttr.get(name, b.loc.context)
+    return b.op("util.global.load", [], type_, {"global": symbol})
+
+
+def declare_global(name: str, type_: Type, *, loc: Location, ip: InsertionPoint) -> None:
+    """A private ``util.global`` without initial value."""
+    with loc.context:
+        attributes: dict[str, Attribute] = {
+            "sym_name": StringAttr.get(name),
+            "sym_visibility": StringAttr.get("private"),
+            "type": TypeAttr.get(type_),
+        }
+    Operation.create("util.global", attributes=attributes, loc=loc, ip=ip)
+
+
+def store_global(b: TensorBuilder, value: Value, name: str) -> None:
+    """``util.global.store``."""
+    attributes: dict[str, Attribute] = {"global": FlatSymbolRefAttr.get(name, b.loc.context)}
+    Operation.create(
+        "util.global.store", operands=[value], attributes=attributes, loc=b.loc, ip=b.ip
+    )
+
+
+def build_initializer(
+    body: Callable[[TensorBuilder], None], *, loc: Location, ip: InsertionPoint
+) -> None:
+    """A ``util.initializer``, run once when the program is loaded."""
+    with loc.context:
+        type_ = TypeAttr.get(FunctionType.get([], []))
+    op = Operation.create(
+        "util.initializer", attributes={"function_type": type_}, regions=1, loc=loc, ip=ip
+    )
+    inside = InsertionPoint(Block.create_at_start(op.regions[0], [], []))
+    body(TensorBuilder(inside, loc))
+    Operation.create("util.return", loc=loc, ip=inside)
+
+
+def default_channel(b: TensorBuilder) -> Value:
+    """The channel of all ranks that take part in the program."""
+    return b.op("flow.channel.default", [], channel_type(b.loc.context))
+
+
+def split_channel(b: TensorBuilder, channel: Value, color: Value, key: Value) -> Value:
+    """The channel of the ranks with this rank's color, in the order of their keys."""
+    return b.op("flow.channel.split", [channel, color, key], channel.type)
+
+
+def channel_rank(b: TensorBuilder, channel: Value) -> Value:
+    """This device's rank in a channel, as an index."""
+    return b.op("flow.channel.rank", [channel], IndexType.get(b.loc.context))
+
+
+def collective(
+    b: TensorBuilder,
+    kind: str,
+    source: Value,
+    result: RankedTensorType,
+    channel: Value,
+    *,
+    element: str,
+    reduction: str | None = None,
+    ranks: tuple[Value, Value] | None = None,
+) -> Value:
+    """``flow.collective.<kind>`` into a new tensor, static shapes only.
+
+    ``element`` is one of ELEMENTS, ``reduction`` one of REDUCTIONS where the
+    kind reduces, ``ranks`` the ranks to send to and receive from (-1: none)
+    of a ``send_recv``.
+    """
+    target = b.empty(result, [])
+    i32 = IntegerType.get_signless(32, b.loc.context)
+    index = IndexType.get(b.loc.context)
+    with b.loc.context:
+        attributes: dict[str, Attribute] = {
+            "element_type": IntegerAttr.get(i32, ELEMENTS.index(element)),
+            "tied_operands": ArrayAttr.get([IntegerAttr.get(index, 0)]),
+        }
+    if reduction is not None:
+        attributes["reduction_op"] = IntegerAttr.get(i32, REDUCTIONS.index(reduction))
+    operands = [target, source, channel, *(ranks or ())]
+    return b.op(f"flow.collective.{kind}", operands, result, attributes)

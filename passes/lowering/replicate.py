@@ -6,16 +6,14 @@ from collections.abc import Sequence
 
 from ...dialects.flow import AFFINITY, device_affinity, transfer
 from ...dialects.headrace import CollectiveOp
+from ...dialects.linalg import TensorBuilder
 from ...dialects.mlir import (
     ArrayAttr,
     Attribute,
     Block,
-    DenseElementsAttr,
     DictAttr,
     FunctionType,
     InsertionPoint,
-    IntegerAttr,
-    IntegerType,
     Operation,
     RankedTensorType,
     Region,
@@ -26,7 +24,7 @@ from ...dialects.mlir import (
     operations_of,
     walk,
 )
-from ...dialects.tensor import constant, dynamic_sizes
+from ...dialects.tensor import splat
 from .device_collectives import lower_on_devices
 from .placement import placed_values
 from .uniformity import Uniformity
@@ -171,19 +169,16 @@ class Replicator:
         """
         if old in self._placed or not isinstance(new.type, RankedTensorType):
             return new
-        dims = dynamic_sizes(new, loc=old.location, ip=ip)
-        return transfer(new, device, dims=dims, loc=old.location, ip=ip)
+        return transfer(TensorBuilder(ip, old.location), new, device)
 
     def _ids(self, op: Operation, ip: InsertionPoint) -> list[Value]:
         """A constant for each device."""
-        i32 = IntegerType.get_signless(32, context=op.context)
         type_ = RankedTensorType(op.results[0].type)
         ids: list[Value] = []
         for device in self._devices:
             replica, partition = divmod(device, self._partitions)
             value = replica if op.name == "headrace.replica_id" else partition
-            dense = DenseElementsAttr.get_splat(type_, IntegerAttr.get(i32, value))
-            ids.append(constant(dense, type_, loc=op.location, ip=ip))
+            ids.append(splat(TensorBuilder(ip, op.location), type_, value))
         return ids
 
     def _carried(

@@ -14,7 +14,6 @@ from typing import ClassVar
 from ...dialects.mlir import (
     FlatSymbolRefAttr,
     HeadraceError,
-    IntegerAttr,
     Operation,
     StringAttr,
     error_at,
@@ -22,6 +21,7 @@ from ...dialects.mlir import (
     walk,
 )
 from ..base import Pass
+from .device_counts import recorded_counts
 from .replicate import Replicator
 
 
@@ -58,22 +58,16 @@ class SpmdToDevices(Pass):
 
     def _counts(self, module: Operation) -> tuple[int, int]:
         """Number of devices, and of partitions among them."""
-        recorded = {
-            key: IntegerAttr(module.attributes[f"headrace.{key}"]).value
-            for key in ("num_replicas", "num_partitions")
-            if f"headrace.{key}" in module.attributes
-        }
-        if not recorded:
+        counts = recorded_counts(module)
+        if counts is None:
             devices = self.devices or 1
             return devices, devices
-        partitions = recorded.get("num_partitions", 1)
-        needed = recorded.get("num_replicas", 1) * partitions
-        if self.devices not in (0, needed):
+        if self.devices not in (0, counts[0]):
             raise HeadraceError(
-                f"the program is for {needed} devices (num_replicas * num_partitions), "
+                f"the program is for {counts[0]} devices (num_replicas * num_partitions), "
                 f"not for {self.devices}"
             )
-        return needed, partitions
+        return counts
 
 
 def _is_public(function: Operation) -> bool:

@@ -1,0 +1,42 @@
+"""How many devices a program is for, and whether its collectives fit them."""
+
+from __future__ import annotations
+
+from ...dialects.headrace import CollectiveOp, CollectivePermuteOp
+from ...dialects.mlir import IntegerAttr, Operation, error_at
+
+_COUNTS = ("num_replicas", "num_partitions")
+
+
+def recorded_counts(module: Operation) -> tuple[int, int] | None:
+    """The numbers of devices and of partitions, None where nothing is recorded."""
+    recorded = {
+        key: IntegerAttr(module.attributes[f"headrace.{key}"]).value
+        for key in _COUNTS
+        if f"headrace.{key}" in module.attributes
+    }
+    if not recorded:
+        return None
+    partitions = recorded.get("num_partitions", 1)
+    return recorded.get("num_replicas", 1) * partitions, partitions
+
+
+def check_groups(op: CollectiveOp, devices: int) -> None:
+    """Raises HeadraceError where a group names a device that is not there, or
+    leaves one out (StableHLO: the groups hold every process exactly once)."""
+    members = [device for group in op.groups for device in group]
+    if any(device >= devices for device in members):
+        raise error_at(
+            op,
+            f"'{op.name}' names device {max(members)}, but the program is for {devices} "
+            f"device{'s' if devices > 1 else ''} (num_replicas * num_partitions)",
+        )
+    if isinstance(op, CollectivePermuteOp):
+        return
+    missing = sorted(set(range(devices)) - set(members))
+    if missing:
+        raise error_at(
+            op,
+            f"'{op.name}' leaves out device {missing[0]} of {devices}: "
+            "every device must be in a replica group",
+        )
