@@ -38,17 +38,15 @@ class Target:
         ``devices`` is how many devices the program names in ``devices`` form;
         ``cpu`` is used by target cpu only.
         """
-        found = list(_COMMON)
+        names = [self.device]
         if collectives == "devices":
-            for i in range(devices):
-                found.append(f"--iree-hal-target-device=dev{i}={self.device}[{i}]")
-        else:
-            found.append(f"--iree-hal-target-device={self.device}")
+            names = [f"dev{i}={self.device}[{i}]" for i in range(devices)]
+        found = [f"--iree-hal-target-device={name}" for name in names]
         if self.backend is not None:
             found.append(f"--iree-hal-local-target-device-backends={self.backend}")
         if self.is_cpu:
             found.append(f"--iree-llvmcpu-target-cpu={cpu}")
-        return (*found, *self.architecture)
+        return (*found, *self.architecture, *_COMMON)
 
 
 def _cuda(name: str, chip: str) -> Target:
