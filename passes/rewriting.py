@@ -7,18 +7,20 @@ was found and cannot fail.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter, OrderedDict
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from ..dialects.mlir import (
-    HeadraceError,
     InsertionPoint,
     Operation,
     OpView,
     Value,
     address_of,
-    source_position,
+    error_at,
     walk,
 )
 
@@ -117,7 +119,8 @@ class _Worklist:
 
     def __init__(self, roots: frozenset[str]) -> None:
         self._roots = roots
-        self._ops: dict[int, Operation] = {}
+        # A plain dict is slow at this: each pop would skip all popped before it.
+        self._ops: OrderedDict[int, Operation] = OrderedDict()
 
     def add(self, op: Operation) -> None:
         if op.name in self._roots:
@@ -127,23 +130,45 @@ class _Worklist:
         self._ops.pop(address_of(op), None)
 
     def pop(self) -> Operation | None:
-        if not self._ops:
-            return None
-        return self._ops.pop(next(iter(self._ops)))
+        return self._ops.popitem(last=False)[1] if self._ops else None
+
+
+_statistics: ContextVar[Counter[str] | None] = ContextVar("statistics", default=None)
+
+
+@contextmanager
+def collect_statistics() -> Generator[Counter[str]]:
+    """Counts rewrites and misses per pattern in the block."""
+    found: Counter[str] = Counter()
+    token = _statistics.set(found)
+    try:
+        yield found
+    finally:
+        _statistics.reset(token)
+
+
+def _count(pattern: Pattern[Any], what: str) -> None:
+    counter = _statistics.get()
+    if counter is not None:
+        counter[f"{type(pattern).__name__} {what}"] += 1
 
 
 def apply_patterns(
-    module: Operation, patterns: Sequence[Pattern[Any]], *, max_rewrites: int = 1_000_000
+    module: Operation, patterns: Sequence[Pattern[Any]], *, max_rewrites: int | None = None
 ) -> int:
     """Applies patterns until none matches; returns the number of rewrites.
 
     Ops are visited in program order, then what rewrites have touched. For
     each op the first pattern that matches wins. Raises HeadraceError after
-    ``max_rewrites``: two patterns undo each other.
+    ``max_rewrites`` (by default many more than ops): two patterns undo each
+    other.
     """
     worklist = _Worklist(frozenset(name for p in patterns for name in p.roots))
-    for op in walk(module):
+    ops = walk(module)
+    limit = 10_000 + 100 * len(ops) if max_rewrites is None else max_rewrites
+    for op in ops:
         worklist.add(op)
+    del ops  # no handles to ops that rewrites erase
     rewriter = Rewriter(worklist)
     count = 0
     while (op := worklist.pop()) is not None:
@@ -154,11 +179,12 @@ def apply_patterns(
             if isinstance(found, Miss):
                 continue
             count += 1
-            if count > max_rewrites:
-                where = ":".join(map(str, source_position(op.location)))
-                raise HeadraceError(
-                    f"{type(pattern).__name__} does not converge at '{op.name}' ({where})"
+            if count > limit:
+                raise error_at(
+                    op,
+                    f"{type(pattern).__name__} does not converge on '{op.name}': {limit} rewrites",
                 )
+            _count(pattern, "rewrites")
             pattern.rewrite(op, found, rewriter)
             break
     _report_misses(module, patterns)
@@ -171,4 +197,5 @@ def _report_misses(module: Operation, patterns: Sequence[Pattern[Any]]) -> None:
             if op.name in pattern.roots:
                 found = pattern.match(op)
                 if isinstance(found, Miss) and not found.silent:
+                    _count(pattern, "misses")
                     pattern.missed(op, found)
