@@ -15,7 +15,7 @@ from ...dialects.flow import (
     store_global,
 )
 from ...dialects.linalg import TensorBuilder
-from ...dialects.mlir import InsertionPoint, Operation, Value, defining_op
+from ...dialects.mlir import InsertionPoint, Operation, Value, address_of, defining_op
 
 Groups = tuple[tuple[int, ...], ...]
 
@@ -46,8 +46,8 @@ class Channels:
         self._module = module
         self._devices = devices
         self._names: dict[Groups, str] = {}
-        self._loaded: dict[tuple[Operation, Groups], Value] = {}
-        self._ranks: dict[Operation, Value] = {}
+        self._loaded: dict[tuple[int, Groups], Value] = {}
+        self._ranks: dict[int, Value] = {}
 
     @property
     def world(self) -> Groups:
@@ -61,7 +61,7 @@ class Channels:
 
     def channel(self, function: Operation, groups: Groups) -> Value:
         """The channel of this device's group among ``groups``."""
-        key = (function, groups)
+        key = (address_of(function), groups)
         if key not in self._loaded:
             names = self._names
             number = len(names)
@@ -72,10 +72,11 @@ class Channels:
 
     def rank(self, function: Operation) -> Value:
         """This device's id, as an index."""
-        if function not in self._ranks:
+        key = address_of(function)
+        if key not in self._ranks:
             channel = self.channel(function, self.world)
-            self._ranks[function] = channel_rank(self.after(channel), channel)
-        return self._ranks[function]
+            self._ranks[key] = channel_rank(self.after(channel), channel)
+        return self._ranks[key]
 
     @staticmethod
     def after(value: Value) -> TensorBuilder:

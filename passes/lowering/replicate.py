@@ -20,6 +20,7 @@ from ...dialects.mlir import (
     Type,
     TypeAttr,
     Value,
+    address_of,
     error_at,
     operations_of,
     walk,
@@ -114,7 +115,7 @@ class Replicator:
                 self._copies[op.results[0]] = results
             elif op.name in _IDS:
                 self._copies[op.results[0]] = self._ids(op, ip)
-            elif op in self._merged:
+            elif address_of(op) in self._merged:
                 self._merge(op, ip)
             elif op.name in ("func.return", "scf.yield", "scf.condition"):
                 self._terminator(op, ip)
@@ -293,18 +294,18 @@ class Replicator:
                 )
 
 
-def _around_collectives(function: Operation) -> set[Operation]:
-    """The ops, at any depth, that have a collective in them."""
-    found: set[Operation] = set()
+def _around_collectives(function: Operation) -> set[int]:
+    """Addresses of the ops, at any depth, that have a collective in them."""
+    found: set[int] = set()
     for op in walk(function):
         if not isinstance(op.opview, CollectiveOp):
             continue
         parent = op.parent
-        while parent is not None and parent.operation != function:
-            if parent.operation in found:
+        while parent is not None and parent.operation.name != "func.func":
+            if address_of(parent) in found:
                 break
             if parent.operation.name not in _MERGED:
                 raise error_at(op, f"'{op.name}' inside '{parent.operation.name}'")
-            found.add(parent.operation)
+            found.add(address_of(parent))
             parent = parent.operation.parent
     return found
