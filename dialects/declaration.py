@@ -39,6 +39,7 @@ from .mlir import (
     ir,
     register_dialect,
     register_operation,
+    stop_module_search,
 )
 
 Operand = Value
@@ -243,3 +244,4 @@ def register_operations(base: type[DeclaredOp]) -> None:
     )
     for op in base.operations.values():
         register_operation(dialect)(op)
+    stop_module_search(base.namespace)
