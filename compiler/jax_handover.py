@@ -1,0 +1,46 @@
+"""From jaxlib's MLIR to headrace's: modules cross as text, never as objects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..dialects.mlir import (
+    HeadraceError,
+    IntegerAttr,
+    Operation,
+    make_context,
+    parse_module,
+    verify_natively,
+)
+from ..passes.frontend.to_per_device import ToPerDevice, has_manual_parts
+from .jax_shardy import dissolve_shardy
+
+AUTOMATIC = (
+    "the program runs on {} devices without jax.shard_map, and JAX's partitioner would have to "
+    "split it; headrace takes per-device programs: wrap the function in jax.shard_map, with "
+    "collectives such as jax.lax.all_gather and psum"
+)
+
+
+def per_device_text(module: Any) -> str:
+    """The per-device StableHLO text of a jaxlib module, which is used up.
+
+    Raises HeadraceError for a program over several devices without shard_map,
+    and for what ``dissolve_shardy`` and ``to-per-device`` refuse.
+    """
+    dissolve_shardy(module)
+    # The generic form is what changes least between two versions of MLIR.
+    text = module.operation.get_asm(print_generic_op_form=True, enable_debug_info=False)
+    received = parse_module(text, "<jax>", make_context())
+    with received.context, received.location:
+        if not has_manual_parts(received) and (devices := _partitions(received)) > 1:
+            raise HeadraceError(AUTOMATIC.format(devices))
+        ToPerDevice().run(received)
+        verify_natively(received)
+    return f"{received}\n"
+
+
+def _partitions(module: Operation) -> int:
+    if "mhlo.num_partitions" not in module.attributes:
+        return 1
+    return IntegerAttr(module.attributes["mhlo.num_partitions"]).value
