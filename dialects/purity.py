@@ -1,64 +1,58 @@
-"""Which ops are pure: no side effects, so that unused ones can go and equal
-ones merge.
+"""Which ops compute their results from their operands alone.
 
-The bindings do not tell; MLIR itself takes our unregistered ops to have
-effects. So this is a list. An op that is not on it is a wall.
+The bindings do not tell an op's effects, so this is a list of names. An op
+may be missing: then passes leave it where it is. None may be wrongly there.
 """
 
 from __future__ import annotations
 
-from .mlir import Operation, RankedTensorType, walk
+from .mlir import Operation, walk
 
-_PURE_DIALECTS = frozenset(
-    ("arith", "chlo", "complex", "headrace", "index", "linalg", "math", "stablehlo", "tensor")
-)
+# Dialects without any op that has effects.
+_PURE_DIALECTS = frozenset({"arith", "chlo", "complex", "headrace", "iree_encoding", "math"})
 
-# Structured control flow and terminators: as pure as what is nested in them.
-_TRANSPARENT = frozenset(
-    (
-        "linalg.yield",
-        "scf.condition",
-        "scf.for",
-        "scf.if",
-        "scf.while",
-        "scf.yield",
-        "stablehlo.return",
-        "tensor.yield",
-    )
+# StableHLO's ops but for calls, communication, infeeds, loops, and rng.
+_STABLEHLO = """
+abs add and atan2 batch_norm_grad batch_norm_inference batch_norm_training bitcast_convert
+broadcast_in_dim cbrt ceil cholesky clamp compare complex concatenate constant convert
+convolution cosine count_leading_zeros divide dot_general dynamic_broadcast_in_dim dynamic_gather
+dynamic_iota dynamic_pad dynamic_reshape dynamic_slice dynamic_update_slice exponential
+exponential_minus_one fft floor gather get_dimension_size get_tuple_element imag iota is_finite
+log log_plus_one logistic map maximum minimum multiply negate not or pad partition_id popcnt
+power real reduce reduce_precision reduce_window remainder replica_id reshape reverse
+round_nearest_afz round_nearest_even rsqrt scatter select select_and_scatter shift_left
+shift_right_arithmetic shift_right_logical sign sine slice sort sqrt subtract tan tanh transpose
+triangular_solve tuple uniform_dequantize uniform_quantize xor
+"""
+_TENSOR = """
+bitcast cast collapse_shape concat dim empty expand_shape extract extract_slice from_elements
+gather generate insert insert_slice pad rank reshape scatter splat
+"""
+_TERMINATORS = frozenset({"stablehlo.return", "tensor.yield", "linalg.yield"})
+_NAMES = frozenset(
+    {f"stablehlo.{name}" for name in _STABLEHLO.split()}
+    | {f"tensor.{name}" for name in _TENSOR.split()}
 )
-
-# Effects, or an order that must be kept. A barrier is there to be one.
-_EFFECTS = frozenset(
-    f"stablehlo.{name}"
-    for name in (
-        "after_all",
-        "create_token",
-        "custom_call",
-        "infeed",
-        "optimization_barrier",
-        "outfeed",
-        "recv",
-        "rng",
-        "send",
-    )
-)
+# Structured ops that write to tensors only hold values, not memory.
+_ON_TENSORS = "linalg"
 
 
 def is_pure(op: Operation) -> bool:
-    """Whether ``op`` and everything nested in it is free of side effects.
+    """Whether an unused ``op`` may go, and equal ones may become one.
 
-    A linalg or tensor op counts only in its form on tensors.
+    True only for names that are known; an op with regions is pure if all ops
+    in them are. Unknown ops are not pure.
     """
-    return _is_pure_alone(op) and (not len(op.regions) or all(_is_pure_alone(o) for o in walk(op)))
-
-
-def _is_pure_alone(op: Operation) -> bool:
-    name = op.name
-    if name in _TRANSPARENT:
-        return True
-    dialect = name.partition(".")[0]
-    if dialect not in _PURE_DIALECTS or name in _EFFECTS:
+    if not _is_pure_itself(op):
         return False
-    if dialect == "linalg":
-        return len(op.results) > 0 and all(isinstance(r.type, RankedTensorType) for r in op.results)
-    return True
+    if not len(op.regions):
+        return True
+    return all(_is_pure_itself(inner) or inner.name in _TERMINATORS for inner in walk(op)[1:])
+
+
+def _is_pure_itself(op: Operation) -> bool:
+    dialect = op.name.partition(".")[0]
+    if dialect == _ON_TENSORS:
+        # With results the op works on tensors; on memrefs it has none.
+        return bool(len(op.results)) and op.name not in _TERMINATORS
+    return dialect in _PURE_DIALECTS or op.name in _NAMES

@@ -1,0 +1,52 @@
+"""headrace-dce: removes ops that nobody uses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...dialects.mlir import Operation, defining_op, walk
+from ...dialects.purity import is_pure
+from ..base import Pass
+
+
+@dataclass(frozen=True)
+class HeadraceDce(Pass):
+    """Removes unused headrace ops, and what only they used.
+
+    MLIR's own passes take unregistered ops for effects and keep them, and
+    with them all that feeds them. Here every op that is known to be pure goes
+    once nothing uses its results; whole chains in one run, in all regions.
+
+    Before:
+        %q = "headrace.quantize"(%x, %s) : ...
+        %d = "headrace.dequantize"(%q, %s) : ...
+        return %x
+    After:
+        return %x
+    """
+
+    name = "headrace-dce"
+
+    def run(self, module: Operation) -> None:
+        # Users come after what they use, so that going backwards finds most
+        # chains at once; what an erased op used is looked at again.
+        waiting = dict.fromkeys(walk(module))
+        while waiting:
+            op, _ = waiting.popitem()
+            if op == module or _is_used(op) or not is_pure(op):
+                continue
+            inside = dict.fromkeys(walk(op))
+            makers = {
+                maker: None
+                for inner in inside
+                for operand in inner.operands
+                if (maker := defining_op(operand)) and maker not in inside
+            }
+            for inner in inside:
+                waiting.pop(inner, None)
+            op.erase()
+            waiting.update(makers)
+
+
+def _is_used(op: Operation) -> bool:
+    return any(next(iter(result.uses), None) is not None for result in op.results)
