@@ -18,7 +18,7 @@ from ..dialects.mlir import (
     operations_of,
     parse_module,
 )
-from .report import tensor_bytes
+from ..dialects.wire_bytes import tensor_bytes
 from .report_loops import ControlFlow, constant
 
 PHASES = ("flow", "stream")
