@@ -93,14 +93,14 @@ def _algorithm_fault(op: Operation) -> str | None:
         return None
     found = re.search(r"accumulation_type = (\w+)", str(op.attributes["algorithm"]))
     if found and found[1] == "f64":
-        return "its algorithm asks for accumulation in f64"
+        return "the dot stays wide: its algorithm asks for accumulation in f64"
     return None
 
 
 def _type_fault(op: Operation) -> str | None:
     values = (*op.operands, *op.results)
     if any(isinstance(RankedTensorType(v.type).element_type, F64Type) for v in values):
-        return "f64 arithmetic would lose bits in f32 accumulation"
+        return "the dot stays wide: f64 arithmetic would lose bits in f32 accumulation"
     return None
 
 
@@ -123,12 +123,15 @@ def _linalg(op: Operation) -> Contraction | Miss:
     init: Value | None = op.operands[2]
     fault = _type_fault(op)
     if out != expected:
-        fault = fault or "its result's dimensions are not in the order batch, lhs, rhs"
+        fault = (
+            fault
+            or "the dot stays wide: its result's dimensions are not in the order batch, lhs, rhs"
+        )
     if is_positive_zero(init):
         init = None
     elif not _is_f32(init.type):
         element = RankedTensorType(init.type).element_type
-        fault = fault or f"it adds to a value of {element}, which would be rounded twice"
+        fault = fault or f"the dot stays wide: it adds to a value of {element}"
     return Contraction(
         op.operands[1 if swapped else 0],
         op.operands[0 if swapped else 1],

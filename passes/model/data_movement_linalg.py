@@ -19,6 +19,7 @@ from ...dialects.mlir import (
     defining_op,
     operations_of,
 )
+from ...dialects.ops.constraints import element_type_of
 from ...dialects.tensor import dynamic_sizes, with_shape
 from ..rewriting import Miss
 from .movement import (
@@ -171,6 +172,12 @@ class _Copy(_Structured):
         return scale
 
 
+def _copy(op: Operation) -> Movement | Miss:
+    if element_type_of(op.operands[0]) != element_type_of(op.results[0]):
+        return Miss("'linalg.copy' converts", silent=True)
+    return _Copy(op)
+
+
 def _pad(op: Operation) -> Movement | Miss:
     terminator = operations_of(op.regions[0].blocks[0])[-1]
     if not is_positive_zero(terminator.operands[0]):
@@ -213,27 +220,26 @@ def _generic(op: Operation) -> Movement | Miss:
         return silent
     if _input_number(op, body[0].operands[0]) is None and defining_op(body[0].operands[0]) is None:
         return silent
-    branches = body[0].operands[1], body[0].operands[2]
-    numbers = [_input_number(op, b) for b in branches if not is_positive_zero(b)]
-    if len(numbers) != 1:
-        return silent
-    if numbers[0] is None:
-        return Miss("'linalg.generic' selects something other than the literal +0")
-    return _Structured(op, (numbers[0],))
+    branches = [b for b in list(body[0].operands)[1:] if not is_positive_zero(b)]
+    if any(is_constant(branch) for branch in branches):
+        return Miss("'linalg.generic' fills in a constant that is not the literal +0")
+    data = _input_number(op, branches[0]) if len(branches) == 1 else None
+    return silent if data is None else _Structured(op, (data,))
 
 
 def _input_number(op: Operation, value: Value) -> int | None:
-    """Which input of a structured op with one init a body argument stands for."""
+    """Which tensor input of a structured op with one init a body argument stands for."""
     if not isinstance(value.owner, Block) or value.owner != op.regions[0].blocks[0]:
         return None
     number = BlockArgument(value).arg_number
-    return number if number < len(op.operands) - 1 else None
+    is_input = number < len(op.operands) - 1
+    return number if is_input and isinstance(op.operands[number].type, RankedTensorType) else None
 
 
 RECOGNIZERS: dict[str, Recognizer] = {
     "arith.select": _select,
     "linalg.broadcast": _Structured,
-    "linalg.copy": _Copy,
+    "linalg.copy": _copy,
     "linalg.generic": _generic,
     "linalg.transpose": _Transpose,
     "tensor.cast": _TensorMovement,

@@ -115,7 +115,7 @@ class DequantizedContraction(Pattern[FusedMatmul]):
         return Miss("; ".join(reasons), silent=not derived)
 
     def missed(self, op: Operation, miss: Miss) -> None:
-        remark(op, f"no fp8 matmul: {miss.reason}")
+        remark(op, miss.reason)
         op.attributes[WIDE_REASON] = StringAttr.get(miss.reason, op.context)
 
     def rewrite(self, op: Operation, match: FusedMatmul, rewriter: Rewriter) -> None:
