@@ -27,7 +27,7 @@ from .mlir import (
 )
 
 # The numbers that the arith dialect gives its predicates.
-_INTEGER_PREDICATES = {"eq": 0, "ne": 1, "slt": 2, "ult": 6, "ule": 7, "ugt": 8, "uge": 9}
+_INTEGER_PREDICATES = {"eq": 0, "ne": 1, "slt": 2, "sge": 5, "ult": 6, "ule": 7, "ugt": 8, "uge": 9}
 
 WIDTHS: dict[type[Type], int] = {BF16Type: 16, F16Type: 16, F32Type: 32, F64Type: 64}
 

@@ -25,6 +25,7 @@ _BUILTIN: dict[str, str] = {
     "headrace-cse": "model.headrace_cse:HeadraceCse",
     "headrace-dce": "model.headrace_dce:HeadraceDce",
     "normalize-loops": "model.normalize_loops:NormalizeLoops",
+    "hoist-collectives": "model.hoist_collectives:HoistCollectives",
     "pipeline-collectives": "model.pipeline_collectives:PipelineCollectives",
     "accumulate-in-f32": "lowering.accumulate_in_f32:AccumulateInF32",
     "lower-matmul": "lowering.lower_matmul:LowerMatmul",
