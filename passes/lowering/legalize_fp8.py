@@ -12,6 +12,7 @@ from ...dialects.linalg import Body, TensorBuilder, tensor_type
 from ...dialects.mlir import Operation, Type, Value
 from ..base import Pass
 from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
+from . import bf16_rounding
 from .fp8_convert import from_fp8, to_fp8
 from .fp8_support import Fp8Support, fp8_support
 from .scales import blocking_of, join, scale_access, split
@@ -60,7 +61,7 @@ class LowerQuantize(Pattern[QuantizeOp]):
         def body(s: Scalars, arguments: list[Value]) -> Value:
             value = arguments[0]
             if match.scale is not None:
-                value = s.binary(name, value, arguments[1])
+                value = bf16_rounding.binary(s, name, value, arguments[1])
             return to_fp8(s, value, format_, self.support, saturate=saturate)
 
         _elementwise(match, match.scale, result.element_type, body, rewriter)
@@ -91,7 +92,7 @@ class LowerDequantize(Pattern[DequantizeOp]):
         def body(s: Scalars, arguments: list[Value]) -> Value:
             value = from_fp8(s, arguments[0], format_, element, self.support)
             if match.scale is not None:
-                value = s.binary(name, value, arguments[1])
+                value = bf16_rounding.binary(s, name, value, arguments[1])
             return value
 
         _elementwise(match, match.scale, element, body, rewriter)

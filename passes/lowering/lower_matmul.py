@@ -23,6 +23,7 @@ from ...dialects.mlir import (
 from ...dialects.ops.constraints import integers
 from ..base import Pass
 from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
+from . import bf16_rounding
 from .accumulate_in_f32 import convert_elements
 from .contraction import Dims, contract
 from .fp8_convert import to_fp8
@@ -119,7 +120,7 @@ class LowerScaledMatmul(Pattern[_Plan]):
     def _round(self, s: Scalars, value: Value, element: Type) -> Value:
         format_ = fp8_format(element)
         if format_ is None:
-            return s.convert_float(value, element)
+            return bf16_rounding.convert(s, value, element)
         return to_fp8(s, value, format_, self.support, saturate=True)
 
 
