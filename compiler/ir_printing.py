@@ -101,14 +101,12 @@ def _anchored(root: Operation, anchors: Sequence[str]) -> Iterator[Operation]:
 
 
 def _symbol(op: Operation, prefix: str = "") -> str:
-    if "sym_name" not in op.attributes:
-        return ""
-    name = op.attributes["sym_name"]
-    return prefix + StringAttr(name).value if StringAttr.isinstance(name) else ""
+    name = op.attributes["sym_name"] if "sym_name" in op.attributes else None
+    return prefix + name.value if isinstance(name, StringAttr) else ""
 
 
 def _fingerprint(op: Operation) -> str:
-    return op.get_asm(print_generic_op_form=True, use_local_scope=True)
+    return TextForm(generic=True, local_scope=True).text(op)
 
 
 def _write_file(path: Path, text: str) -> None:

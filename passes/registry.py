@@ -84,7 +84,7 @@ def pass_class(name: str) -> type[Pass]:
     raise HeadraceError(f"unknown pass '{name}'{suggestion(name, pass_names())}")
 
 
-def suggestion(name: str, known: list[str]) -> str:
+def suggestion(name: str, known: list[str], prefix: str = "") -> str:
     """``; did you mean 'x'?``, empty where nothing is near."""
     near = difflib.get_close_matches(name, known, n=1)
-    return f"; did you mean '{near[0]}'?" if near else ""
+    return f"; did you mean '{prefix}{near[0]}'?" if near else ""

@@ -26,6 +26,18 @@ class ArgumentParser(argparse.ArgumentParser):
             ),
         )
 
+    def options(self) -> list[str]:
+        """All option strings, dashes included."""
+        return list(self._option_string_actions)
+
+    def implied_values(self) -> dict[str, str]:
+        """Of options whose value may be left out, the value that is then meant."""
+        return {
+            option: str(action.const)
+            for option, action in self._option_string_actions.items()
+            if action.nargs == "?"
+        }
+
     def error(self, message: str) -> NoReturn:
         raise HeadraceError(f"{message}; see {self.prog} --help")
 

@@ -1,14 +1,20 @@
-"""headrace-opt: runs passes on .mlir files."""
+"""headrace-opt: runs passes on .mlir files, like mlir-opt."""
 
 from __future__ import annotations
 
-import re
 import sys
+import traceback
 from argparse import Namespace
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
 
+from ..compiler.ir_printing import IrPrinting
+from ..compiler.printing import bytecode_of
+from ..compiler.reproducer import Recipe, Reproducer, read_recipe
+from ..compiler.timing import Statistics, Timing
 from ..dialects.mlir import (
+    Context,
     Diagnostic,
     HeadraceError,
     Operation,
@@ -16,21 +22,31 @@ from ..dialects.mlir import (
     make_context,
     parse_module,
 )
-from ..passes.pipeline import Pipeline
-from ..passes.pipeline_text import parse_options
-from ..passes.registry import is_python_pass, pass_class
+from ..passes.pipeline import Instrumentation, Pipeline
+from ..passes.registry import suggestion
 from ..passes.remarks import collect_remarks
-from .command_line import ArgumentParser, print_error, read_input, run_tool
+from . import command_line, opt_arguments, pass_flags, pass_help
+from .chunks import Chunk, split_input
+from .opt_arguments import text_form
+from .pass_flags import PassFlag
+from .plugins import load_module
+from .registered import check_registered
+from .round_trip import check_round_trip
+from .supervisor import Activity, supervise
 from .verify_diagnostics import check_diagnostics
 
 
-@dataclass
+@dataclass(frozen=True)
 class Outcome:
-    """What became of one chunk of the input."""
+    """What became of a chunk: a result or an error, and what was said."""
 
-    module: Operation | None
+    data: bytes | None
     diagnostics: list[Diagnostic]
-    error: HeadraceError | None
+    error: HeadraceError | None = None
+
+    def errors(self) -> list[Diagnostic]:
+        found = list(self.error.diagnostics) if self.error else []
+        return [d for d in self.diagnostics if d.severity == "error"] + found
 
 
 class OptTool:
@@ -38,92 +54,220 @@ class OptTool:
 
     prog = "headrace-opt"
 
+    def __init__(self, *, supervised: bool = False) -> None:
+        """``supervised``: work in a child process, so that a crash is an error."""
+        self.supervised = supervised
+        self.activity = Activity()
+        self.timing: Timing | None = None
+        self.statistics: Statistics | None = None
+        self.reproducer: Reproducer | None = None
+
     def main(self, argv: Sequence[str]) -> int:
+        """The exit code; raises HeadraceError for what stops the whole run."""
         parser = self.make_parser()
-        flags, rest = self.split_pass_flags(argv, parser)
+        flags, rest = pass_flags.split_flags(argv, parser)
         arguments = parser.parse_args(rest)
-        pipeline = self.make_pipeline(arguments, flags)
-        text = read_input(arguments.input).decode()
+        for path in arguments.load_module:
+            load_module(path)
+        information = self.information(arguments)
+        if information is not None:
+            command_line.write_output("-", information.encode())
+            return 0
+        self.prepare(arguments)
+        if not self.supervised:
+            return self.run(arguments, flags)
+        return supervise(lambda: self.run(arguments, flags), self.crash_error)
+
+    def make_parser(self) -> command_line.ArgumentParser:
+        return opt_arguments.make_parser(self.prog)
+
+    def information(self, arguments: Namespace) -> str | None:
+        """The answer to a question such as --list-passes; None if none was asked."""
+        if arguments.version:
+            return pass_help.version_text(self.prog)
+        if arguments.show_dialects:
+            return pass_help.show_dialects()
+        if arguments.list_passes:
+            return pass_help.list_passes(native=arguments.list_passes == "all")
+        if arguments.help_pass:
+            return pass_help.help_pass(arguments.help_pass)
+        return None
+
+    def prepare(self, arguments: Namespace) -> None:
+        """Makes what a run reports to; refuses outputs that cannot be written."""
+        command_line.check_writable(arguments.output)
+        if arguments.mlir_timing:
+            self.timing = Timing()
+        if arguments.mlir_pass_statistics:
+            self.statistics = Statistics()
+        if path := arguments.mlir_pass_pipeline_crash_reproducer:
+            command_line.check_writable(path)
+            self.reproducer = Reproducer(
+                path,
+                local=arguments.mlir_pass_pipeline_local_reproducer,
+                verify_each=arguments.verify_each,
+            )
+
+    def run(self, arguments: Namespace, flags: Sequence[PassFlag]) -> int:
+        """Reads, processes and writes all chunks."""
         name = "<stdin>" if arguments.input == "-" else arguments.input
-        code = 0
-        for index, chunk in enumerate(self.split(text, arguments)):
-            outcome = self.process(chunk, name, pipeline)
-            if outcome.module is not None:
-                print(("// -----\n" if index else "") + str(outcome.module).strip())
-            code |= self.report(outcome, chunk, name, arguments)
+        self.activity.note(f"while reading '{name}'")
+        if arguments.run_reproducer:
+            data = command_line.read_input(arguments.input)
+            recipe = self.reproducer_recipe(data, name, arguments, flags)
+            pipeline = Pipeline.parse(recipe.pipeline)
+            arguments.verify_each = recipe.verify_each
+        else:
+            pipeline = self.make_pipeline(arguments, flags)
+            data = command_line.read_input(arguments.input)
+        if arguments.dump_pass_pipeline:
+            print(pipeline, file=sys.stderr)
+        hooks = self.make_hooks(arguments, pipeline)
+        chunks = split_input(data, name, arguments.split_input_file)
+        if arguments.emit_bytecode and len(chunks) > 1:
+            raise HeadraceError("--emit-bytecode takes a single module, not a split input")
+        code = self.run_chunks(chunks, pipeline, hooks, arguments)
+        for report in filter(None, (self.timing, self.statistics)):
+            print(report.report(), end="", file=sys.stderr)
         return code
 
-    def make_parser(self) -> ArgumentParser:
-        parser = ArgumentParser(self.prog, "Runs passes on .mlir files.")
-        parser.add_argument("input", nargs="?", default="-")
-        parser.add_argument("--pass-pipeline")
-        parser.add_argument("--split-input-file", nargs="?", const="// -----")
-        parser.add_argument("--verify-diagnostics", nargs="?", const="all")
-        parser.add_argument("--remarks", action="store_true")
-        return parser
+    def run_chunks(
+        self,
+        chunks: Sequence[Chunk],
+        pipeline: Pipeline,
+        hooks: Sequence[Instrumentation],
+        arguments: Namespace,
+    ) -> int:
+        """To stdout, results go at once; a file is only written if all is well."""
+        code = 0
+        written: list[bytes] = []
+        for chunk in chunks:
+            outcome = self.process(chunk, pipeline, hooks, arguments)
+            code |= self.report(outcome, chunk, arguments)
+            if outcome.data is None:
+                continue
+            marker = f"{arguments.output_split_marker}\n".encode() if written else b""
+            written.append(marker + outcome.data)
+            if arguments.output == "-":
+                command_line.write_output("-", written[-1])
+        if arguments.output != "-" and code == 0:
+            command_line.write_output(arguments.output, b"".join(written))
+        return code
 
-    def split_pass_flags(
-        self, argv: Sequence[str], parser: ArgumentParser
-    ) -> tuple[list[tuple[str, str]], list[str]]:
-        flags: list[tuple[str, str]] = []
-        rest: list[str] = []
-        for argument in argv:
-            name, _, options = argument[2:].partition("=")
-            if argument.startswith("--") and is_python_pass(name):
-                flags.append((name, options))
-            else:
-                rest.append(argument)
-        return flags, rest
-
-    def make_pipeline(self, arguments: Namespace, flags: list[tuple[str, str]]) -> Pipeline:
-        if flags and arguments.pass_pipeline:
-            raise HeadraceError("--pass-pipeline cannot be mixed with flags of single passes")
-        if arguments.pass_pipeline:
-            return Pipeline.parse(arguments.pass_pipeline)
-        return Pipeline([pass_class(n).from_options(parse_options(o)) for n, o in flags])
-
-    def split(self, text: str, arguments: Namespace) -> list[str]:
-        """Chunks, each with empty lines in front so that line numbers hold."""
-        if arguments.split_input_file is None:
-            return [text]
-        pattern = re.compile(rf"^[ \t]*{re.escape(arguments.split_input_file)}.*$", re.MULTILINE)
-        chunks: list[str] = []
-        line = 0
-        for chunk in pattern.split(text):
-            if chunk.strip() or not chunks:
-                chunks.append("\n" * line + chunk)
-            line += chunk.count("\n")
-        return chunks
-
-    def process(self, chunk: str, name: str, pipeline: Pipeline) -> Outcome:
-        context = make_context()
-        with collect_diagnostics(context) as native, collect_remarks() as remarks:
-            try:
-                module = parse_module(chunk, name, context)
-                pipeline.run(module)
-            except HeadraceError as error:
-                return Outcome(None, [*native, *remarks], error)
-            return Outcome(module, [*native, *remarks], None)
-
-    def report(self, outcome: Outcome, chunk: str, name: str, arguments: Namespace) -> int:
-        errors = outcome.error.diagnostics if outcome.error else ()
-        if arguments.verify_diagnostics:
-            faults = check_diagnostics(
-                chunk,
-                name,
-                [*outcome.diagnostics, *errors],
-                only_expected=arguments.verify_diagnostics == "only-expected",
+    def make_pipeline(self, arguments: Namespace, flags: Sequence[PassFlag]) -> Pipeline:
+        if arguments.pass_pipeline is None:
+            return pass_flags.pipeline_of(flags, self.make_parser())
+        if flags:
+            raise HeadraceError(
+                f"--pass-pipeline cannot be mixed with the pass flag --{flags[0].name}"
             )
-            print_error(HeadraceError(*faults))
+        return Pipeline.parse(arguments.pass_pipeline)
+
+    def reproducer_recipe(
+        self, data: bytes, name: str, arguments: Namespace, flags: Sequence[PassFlag]
+    ) -> Recipe:
+        if flags or arguments.pass_pipeline is not None:
+            raise HeadraceError("--run-reproducer takes its pipeline from the input only")
+        return read_recipe(data.decode(errors="replace"), name)
+
+    def make_hooks(self, arguments: Namespace, pipeline: Pipeline) -> list[Instrumentation]:
+        """What watches the passes; raises HeadraceError for a name that none has."""
+        hooks: list[Instrumentation | None] = [
+            self.activity,
+            self.reproducer,
+            self.statistics,
+            self.timing,
+        ]
+        points = opt_arguments.print_points(arguments)
+        if points is not None:
+            names = [step.name for step in pipeline.steps]
+            for name in points.names():
+                if name not in names:
+                    near = suggestion(name, names)
+                    raise HeadraceError(f"no pass '{name}' in the pipeline to print IR at{near}")
+            hooks.append(IrPrinting(points, text_form(arguments)))
+        return [hook for hook in hooks if hook is not None]
+
+    def process(
+        self,
+        chunk: Chunk,
+        pipeline: Pipeline,
+        hooks: Sequence[Instrumentation],
+        arguments: Namespace,
+    ) -> Outcome:
+        """Parses, runs, writes; what goes wrong is in the outcome."""
+        context = make_context()
+        with ExitStack() as stack:
+            native = stack.enter_context(collect_diagnostics(context))
+            remarks = stack.enter_context(collect_remarks())
+            if self.statistics:
+                stack.enter_context(self.statistics.collecting())
+            data, failure = None, None
+            try:
+                self.activity.note(f"while reading '{chunk.name}'")
+                with self.timed("(parser)"):
+                    module = self.parse(chunk, context, arguments)
+                pipeline.run(module, hooks, verify_each=arguments.verify_each)
+                self.activity.note("while writing")
+                with self.timed("(output)"):
+                    data = self.write(module, pipeline, chunk.name, arguments)
+            except HeadraceError as error:
+                failure = error
+            outcome = Outcome(data, [*native, *remarks], failure)
+            return Outcome(None, outcome.diagnostics, failure) if outcome.errors() else outcome
+
+    def timed(self, name: str) -> AbstractContextManager[None]:
+        return self.timing.measure(name) if self.timing else nullcontext()
+
+    def parse(self, chunk: Chunk, context: Context, arguments: Namespace) -> Operation:
+        module = parse_module(
+            chunk.source, chunk.name, context, implicit_module=not arguments.no_implicit_module
+        )
+        if not arguments.allow_unregistered_dialect:
+            check_registered(module)
+        if arguments.verify_roundtrip:
+            check_round_trip(module, chunk.name)
+        return module
+
+    def write(
+        self, module: Operation, pipeline: Pipeline, name: str, arguments: Namespace
+    ) -> bytes:
+        if arguments.verify_roundtrip and pipeline.steps:
+            check_round_trip(module, name)
+        if arguments.emit_bytecode:
+            return bytecode_of(module, arguments.emit_bytecode_version)
+        known_valid = arguments.verify_each or not pipeline.steps
+        return text_form(arguments).text(module, verified=known_valid).encode()
+
+    def report(self, outcome: Outcome, chunk: Chunk, arguments: Namespace) -> int:
+        """Prints diagnostics, or compares them with what is expected; the exit code."""
+        if arguments.verify_diagnostics:
+            found = [d for d in outcome.diagnostics if d.severity != "error"] + outcome.errors()
+            only_expected = arguments.verify_diagnostics == "only-expected"
+            faults = check_diagnostics(chunk.text, chunk.name, found, only_expected=only_expected)
+            command_line.print_error(HeadraceError(*faults))
             return int(bool(faults))
-        sys.stdout.flush()
         for diagnostic in outcome.diagnostics:
-            if diagnostic.severity != "remark" or arguments.remarks:
+            if diagnostic.severity != "error" and (
+                diagnostic.severity != "remark" or arguments.remarks
+            ):
                 print(diagnostic, file=sys.stderr)
-        if outcome.error:
-            print_error(outcome.error)
-        return int(outcome.error is not None)
+        command_line.print_error(HeadraceError(*outcome.errors()))
+        if outcome.error and arguments.traceback:
+            traceback.print_exception(outcome.error)
+        sys.stderr.flush()
+        return int(bool(outcome.errors()))
+
+    def crash_error(self, signal: str) -> HeadraceError:
+        """Called in the parent of a worker that died of a signal."""
+        if self.reproducer and self.reproducer.keep():
+            hint = "the reproducer was written"
+        else:
+            hint = "--mlir-pass-pipeline-crash-reproducer=FILE saves the input of the passes"
+        return HeadraceError(
+            f"{self.prog} crashed ({signal}) {self.activity.text()}", Diagnostic("note", hint)
+        )
 
 
 def main() -> int:
-    return run_tool(lambda: OptTool().main(sys.argv[1:]))
+    return command_line.run_tool(lambda: OptTool(supervised=True).main(sys.argv[1:]))

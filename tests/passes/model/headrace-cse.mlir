@@ -1,4 +1,4 @@
-// RUN: headrace-opt %s --split-input-file --headrace-cse | FileCheck %s
+// RUN: headrace-opt %s --split-input-file --allow-unregistered-dialect --headrace-cse | FileCheck %s
 
 // A whole chain of equal ops, native ones in between, in one run.
 // CHECK-LABEL: func.func @chain

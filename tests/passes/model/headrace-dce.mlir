@@ -1,4 +1,4 @@
-// RUN: headrace-opt %s --split-input-file --headrace-dce | FileCheck %s
+// RUN: headrace-opt %s --split-input-file --allow-unregistered-dialect --headrace-dce | FileCheck %s
 
 // A whole chain with what feeds it, in one run.
 // CHECK-LABEL: func.func @chain

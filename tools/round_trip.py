@@ -1,0 +1,42 @@
+"""--verify-roundtrip: what is written is read back as the same module."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..compiler.printing import TextForm, bytecode_of
+from ..dialects import verifier
+from ..dialects.mlir import HeadraceError, Operation, make_context, parse_module
+
+_FULL = TextForm(generic=True, debug_info=True)
+
+_FORMS: dict[str, Callable[[Operation], str | bytes]] = {
+    "text": TextForm(debug_info=True).text,
+    "generic text": _FULL.text,
+    "bytecode": bytecode_of,
+}
+
+
+def check_round_trip(module: Operation, name: str) -> None:
+    """Raises HeadraceError where a form does not hold the whole module."""
+    expected = _FULL.text(module)
+    for form, write in _FORMS.items():
+        try:
+            again = parse_module(write(module), name, make_context())
+            verifier.verify(again)
+        except HeadraceError as error:
+            raise HeadraceError(
+                f"round trip: the {form} does not parse", *error.diagnostics
+            ) from None
+        found = _FULL.text(again)
+        if found != expected:
+            raise HeadraceError(
+                f"round trip: the {form} gives another module{_difference(expected, found)}"
+            )
+
+
+def _difference(expected: str, found: str) -> str:
+    for old, new in zip(expected.splitlines(), found.splitlines(), strict=False):
+        if old != new:
+            return f"; '{old.strip()}' became '{new.strip()}'"
+    return ""
