@@ -1,0 +1,169 @@
+"""Every collective of spmd-to-devices, run on N CPU devices against numpy."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import collective_reference as reference
+import pytest
+from collective_reference import DTYPES, random_array
+from device_programs import Argument, Case, assert_same, run_cases
+from headrace.compiler.element_types import Array
+
+Groups = list[list[int]]
+Inputs = Callable[[], Array]
+Maker = Callable[[], Case]
+
+LAYOUTS: dict[int, list[Groups]] = {
+    1: [[[0]]],
+    2: [[[0, 1]], [[1, 0]], [[0], [1]]],
+    4: [
+        [[0, 1, 2, 3]],
+        [[3, 1, 0, 2]],
+        [[0, 1], [2, 3]],
+        [[0, 2], [3, 1]],
+        [[0], [3], [1], [2]],
+    ],
+    8: [
+        [list(range(8))],
+        [[7, 2, 5, 0, 3, 6, 1, 4]],
+        [[0, 2, 4, 6], [1, 3, 5, 7]],
+        [[5, 1], [0, 4], [7, 3], [2, 6]],
+    ],
+}
+# Rings, swaps, and devices that send or receive nothing.
+PAIRS: dict[int, list[Groups]] = {
+    1: [[[0, 0]]],
+    2: [[[0, 1], [1, 0]], [[1, 0]]],
+    4: [[[0, 1], [1, 2], [2, 3], [3, 0]], [[0, 3], [2, 2]], [[1, 0], [0, 1], [3, 2], [2, 3]]],
+    8: [[[i, (i + 3) % 8] for i in range(8)], [[i, i + 1] for i in range(7)]],
+}
+SHAPE = (8, 16, 8)
+FP8 = [name for name in DTYPES if name.startswith("f8")]
+FLOATS = ["f64", "f32", "bf16", "f16"]
+INTEGERS = ["i64", "i32", "i16", "i8"]
+ON_FLOATS = ["add", "mul", "max", "min"]
+ON_INTEGERS = [*ON_FLOATS, "umax", "umin", "and", "or", "xor"]
+ON_BOOLEANS = ["and", "or", "xor", "add", "mul"]
+
+
+def tensor(shape: Sequence[int], element: str) -> str:
+    return f"tensor<{''.join(f'{size}x' for size in shape)}{element}>"
+
+
+def grid(rows: Groups) -> str:
+    return f"dense<{rows}> : tensor<{len(rows)}x{len(rows[0])}xi64>"
+
+
+def case(name: str, op: str, attributes: str, element: str, inputs: Array, expected: Array) -> Case:
+    source = tensor(inputs.shape[1:], element)
+    result = tensor(expected.shape[1:], element)
+
+    def body(names: Sequence[str], prefix: str) -> tuple[str, list[str]]:
+        text = f'"headrace.{op}"({names[0]}) {{{attributes}, pipelined = false}}'
+        return f"{prefix}r = {text} : ({source}) -> {result}", [f"{prefix}r"]
+
+    return Case(name, (Argument(source, inputs),), body, (result,), (expected,))
+
+
+def movement_cases(devices: int) -> Iterator[Maker]:
+    for seed, element in enumerate([*FLOATS, *INTEGERS, "i1", *FP8]):
+        shape = (devices, *SHAPE)
+        inputs = partial(random_array, element, shape, seed, any_bits=True)
+        for number, groups in enumerate(LAYOUTS[devices]):
+            for dim in range(3):
+                yield partial(gather_case, element, inputs, dim, groups, number)
+            for split, concat in ((0, 0), (0, 1), (1, 0), (1, 2), (2, 1), (2, 2)):
+                yield partial(exchange_case, element, inputs, split, concat, groups, number)
+        for number, pairs in enumerate(PAIRS[devices]):
+            yield partial(permute_case, element, inputs, pairs, number)
+
+
+def gather_case(element: str, inputs: Inputs, dim: int, groups: Groups, number: int) -> Case:
+    name = f"all_gather-{element}-{dim}-{number}"
+    text = f"dim = {dim} : i64, replica_groups = {grid(groups)}"
+    expected = reference.all_gather(inputs(), dim, groups)
+    return case(name, "all_gather", text, element, inputs(), expected)
+
+
+def exchange_case(
+    element: str, inputs: Inputs, split: int, concat: int, groups: Groups, number: int
+) -> Case:
+    name = f"all_to_all-{element}-{split}-{concat}-{number}"
+    text = f"split_dim = {split} : i64, concat_dim = {concat} : i64"
+    text += f", replica_groups = {grid(groups)}"
+    expected = reference.all_to_all(inputs(), split, concat, groups)
+    return case(name, "all_to_all", text, element, inputs(), expected)
+
+
+def permute_case(element: str, inputs: Inputs, pairs: Groups, number: int) -> Case:
+    name = f"collective_permute-{element}-{number}"
+    text = f"source_target_pairs = {grid(pairs)}"
+    expected = reference.collective_permute(inputs(), pairs)
+    return case(name, "collective_permute", text, element, inputs(), expected)
+
+
+def reduction_cases(devices: int) -> Iterator[Maker]:
+    kinds = [(e, r) for e in FLOATS for r in ON_FLOATS]
+    kinds += [(e, r) for e in INTEGERS for r in ON_INTEGERS]
+    kinds += [("i1", r) for r in ON_BOOLEANS]
+    for seed, (element, reduction) in enumerate(kinds):
+        inputs = partial(random_array, element, (devices, *SHAPE), seed, any_bits=False)
+        for number, groups in enumerate(LAYOUTS[devices]):
+            for dim in (None, 0, 1, 2):
+                yield partial(reduce_case, element, inputs, dim, reduction, groups, number)
+
+
+def reduce_case(
+    element: str, inputs: Inputs, dim: int | None, reduction: str, groups: Groups, number: int
+) -> Case:
+    """``dim`` None: all_reduce, else reduce_scatter."""
+    text = f'reduction = "{reduction}", replica_groups = {grid(groups)}'
+    if dim is None:
+        name = f"all_reduce-{element}-{reduction}-{number}"
+        expected = reference.all_reduce(inputs(), reduction, groups)
+        return case(name, "all_reduce", text, element, inputs(), expected)
+    name = f"reduce_scatter-{element}-{reduction}-{dim}-{number}"
+    expected = reference.reduce_scatter(inputs(), dim, reduction, groups)
+    return case(name, "reduce_scatter", f"dim = {dim} : i64, {text}", element, inputs(), expected)
+
+
+@cache
+def all_cases(devices: int) -> list[Maker]:
+    """In a fixed random order, so that each part has some of everything."""
+    makers = [*movement_cases(devices), *reduction_cases(devices)]
+    random.Random(20261129).shuffle(makers)
+    return makers
+
+
+# How many cases make one program.
+PART = {1: 128, 2: 64, 4: 48, 8: 24}
+
+
+def parts() -> list[object]:
+    """The first part of each device count always, the others in the full run."""
+    return [
+        pytest.param(
+            devices, first, id=f"{devices}-{first}", marks=[pytest.mark.full] if first else []
+        )
+        for devices in LAYOUTS
+        for first in range(0, len(all_cases(devices)), PART[devices])
+    ]
+
+
+@pytest.mark.parametrize(("devices", "first"), parts())
+def test_against_numpy(devices: int, first: int) -> None:
+    cases = [make() for make in all_cases(devices)[first : first + PART[devices]]]
+    with TemporaryDirectory() as folder:
+        results = run_cases(cases, devices, Path(folder))
+    wrong: list[str] = []
+    for one in cases:
+        try:
+            assert_same(results[one.name][0], one.expected[0])
+        except AssertionError as error:
+            wrong.append(f"{one.name}: {str(error).strip()[:300]}")
+    assert not wrong, "\n".join(wrong)
