@@ -35,6 +35,11 @@ class Fp8Support:
     half_floats: bool = True
 
     @property
+    def rounds_operands(self) -> bool:
+        """Whether operands are decoded to f32 and may be rounded to bf16 or f16."""
+        return self.decoded == "f32" and self.half_floats
+
+    @property
     def is_cpu(self) -> bool:
         """Whether operands in f32 are the fast ones."""
         return self.decoded == "f32"

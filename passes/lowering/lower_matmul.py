@@ -18,6 +18,7 @@ from ...dialects.mlir import (
     F64Type,
     Operation,
     Type,
+    TypeAttr,
     Value,
 )
 from ...dialects.ops.constraints import integers
@@ -79,16 +80,43 @@ class LowerScaledMatmul(Pattern[_Plan]):
         view = match.op
         b = TensorBuilder(rewriter.before(op), op.location)
         dims = dims_of(view)
-        lhs = _widened(b, view.lhs, match.lhs)
-        rhs = _widened(b, view.rhs, match.rhs)
+        lhs, lhs_scale = self._operand(b, view, "lhs", match.lhs)
+        rhs, rhs_scale = self._operand(b, view, "rhs", match.rhs)
         product = contract(b, lhs, rhs, dims, match.accumulator)
-        rewriter.replace(op, [self._finish(b, view, dims, product)])
+        rewriter.replace(op, [self._finish(b, view, dims, product, (lhs_scale, rhs_scale))])
 
-    def _finish(self, b: TensorBuilder, op: MatmulOp, dims: Dims, product: Value) -> Value:
+    def _operand(
+        self, b: TensorBuilder, op: MatmulOp, side: str, element: Type
+    ) -> tuple[Value, Value | None]:
+        """The operand as it is multiplied, and the scale that is left for the sum.
+
+        Where operands are decoded and the source rounded the scaled elements,
+        they are scaled and rounded here, which gives the source's numbers.
+        """
+        value: Value = getattr(op, side)
+        scale: Value | None = getattr(op, f"{side}_scale")
+        name = f"headrace.{side}_rounding"
+        if scale is None or name not in op.attributes or not self.support.rounds_operands:
+            return _widened(b, value, element), scale
+        rounding = TypeAttr(op.attributes[name]).value
+        narrow = convert_elements(b, scale, rounding)
+        rounded = dequantize(
+            value, narrow, with_element_type(value.type, rounding), loc=b.loc, ip=b.ip
+        ).result
+        return convert_elements(b, rounded, element), None
+
+    def _finish(
+        self,
+        b: TensorBuilder,
+        op: MatmulOp,
+        dims: Dims,
+        product: Value,
+        scales: tuple[Value | None, Value | None],
+    ) -> Value:
         """Scales, bias, epilogue, result scale and rounding in one elementwise op."""
         steps: list[tuple[str, Value | None, Sequence[int]]] = [
-            ("mulf", op.lhs_scale, dims.lhs_loops()),
-            ("mulf", op.rhs_scale, dims.rhs_loops()),
+            ("mulf", scales[0], dims.lhs_loops()),
+            ("mulf", scales[1], dims.rhs_loops()),
             ("addf", op.bias, range(dims.parallel)),
             (op.epilogue.value, None, ()),
             ("mulf", op.result_scale, ()),

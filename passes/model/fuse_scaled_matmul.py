@@ -18,10 +18,12 @@ from ...dialects.mlir import (
     Operation,
     RankedTensorType,
     StringAttr,
+    Type,
+    TypeAttr,
     Value,
     walk,
 )
-from ...dialects.ops.constraints import DYNAMIC, is_per_tensor, shape_of
+from ...dialects.ops.constraints import DYNAMIC, element_type_of, is_per_tensor, shape_of
 from ..base import Pass
 from ..remarks import remark
 from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
@@ -30,6 +32,8 @@ from .fp8_ancestry import comes_from_fp8, is_made_of_fp8
 from .narrow_source import NarrowSearch, NarrowSource
 
 WIDE_REASON = "headrace.wide_reason"
+LHS_ROUNDING = "headrace.lhs_rounding"
+RHS_ROUNDING = "headrace.rhs_rounding"
 
 
 @dataclass(frozen=True)
@@ -42,11 +46,16 @@ class FuseScaledMatmul(Pass):
     of fp8 types are taken, OCP and FNUZ mixed as well: lowering decodes what
     a target does not multiply.
 
-    The result is more precise than the source, not equal bit for bit: where
-    the source multiplies each element by a bf16 scale and rounds, the matmul
-    multiplies the f32 sum by the same bf16 scale widened to f32. With scales
-    that are powers of two and sums that are exact in f32 both agree. A
-    dequantize that divides gives the scale 1/s, computed once in f32.
+    The matmul by itself is more precise than the source, not equal bit for
+    bit: where the source multiplies each element by a bf16 scale and rounds,
+    the matmul multiplies the f32 sum by the same bf16 scale widened to f32.
+    With scales that are powers of two and sums that are exact in f32 both
+    agree. The attributes ``headrace.lhs_rounding`` and ``.rhs_rounding`` keep
+    the type that the source rounded to: a target that decodes its operands
+    anyway (cpu) then gives the source's numbers. A difference of 1e-3 is no
+    small one in a quantized model: it moves values to other fp8 codes, and
+    six layers on it has grown to 6e-2. A dequantize that divides gives the
+    scale 1/s, computed once in f32.
 
     A contraction with an operand near an fp8 value that does not become a
     matmul gets a remark and the attribute ``headrace.wide_reason``.
@@ -125,7 +134,7 @@ class DequantizedContraction(Pattern[FusedMatmul]):
         result_type = found.result_type
         if fp8_result:
             result_type = with_element_type(result_type, F32Type.get(op.context))
-        result: Value = matmul(
+        product = matmul(
             build.narrow(match.lhs),
             build.narrow(match.rhs),
             result_type,
@@ -138,7 +147,11 @@ class DequantizedContraction(Pattern[FusedMatmul]):
             bias=found.init,
             loc=op.location,
             ip=rewriter.before(op),
-        ).result
+        )
+        for name, source in ((LHS_ROUNDING, match.lhs), (RHS_ROUNDING, match.rhs)):
+            if (rounding := _rounding(source)) is not None:
+                product.attributes[name] = TypeAttr.get(rounding)
+        result: Value = product.result
         if fp8_result:
             # A dot's own rounding does not saturate, headrace.matmul's does.
             result = quantize(
@@ -153,6 +166,14 @@ class DequantizedContraction(Pattern[FusedMatmul]):
         erased: dict[int, None] = {}
         for source in (match.lhs, match.rhs):
             _erase_dead(source, rewriter, erased)
+
+
+def _rounding(source: NarrowSource) -> Type | None:
+    """The type that the source rounds scaled elements to; None for f32 or no scale."""
+    if source.scale is None or source.divide:
+        return None
+    element = element_type_of(source.scale)
+    return None if isinstance(element, F32Type) else element
 
 
 def _scale_fault(side: str, source: NarrowSource, contracting: tuple[int, ...]) -> str | None:
