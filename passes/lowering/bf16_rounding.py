@@ -31,6 +31,13 @@ def convert(s: Scalars, value: Value, type_: Type) -> Value:
     return s.convert_float(value, type_)
 
 
+def round_in_f32(s: Scalars, value: Value, type_: Type) -> Value:
+    """An f32 rounded to what ``type_`` holds, as an f32."""
+    if isinstance(type_, BF16Type):
+        return _to_bf16_value(s, value)
+    return s.convert_float(s.convert_float(value, type_), value.type)
+
+
 def _to_bf16_value(s: Scalars, value: Value) -> Value:
     """The f32 that is the nearest bf16, ties to even; NaN stays NaN."""
     integer = s.integer_type(32)

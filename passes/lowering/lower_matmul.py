@@ -27,7 +27,7 @@ from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
 from . import bf16_rounding
 from .accumulate_in_f32 import convert_elements
 from .contraction import Dims, contract
-from .fp8_convert import to_fp8
+from .fp8_convert import from_fp8, to_fp8
 from .fp8_support import Fp8Support, fp8_support
 
 
@@ -99,11 +99,15 @@ class LowerScaledMatmul(Pattern[_Plan]):
         if scale is None or name not in op.attributes or not self.support.rounds_operands:
             return _widened(b, value, element), scale
         rounding = TypeAttr(op.attributes[name]).value
-        narrow = convert_elements(b, scale, rounding)
-        rounded = dequantize(
-            value, narrow, with_element_type(value.type, rounding), loc=b.loc, ip=b.ip
-        ).result
-        return convert_elements(b, rounded, element), None
+        format_ = fp8_format(value.type)
+        assert format_ is not None
+
+        def body(s: Scalars, arguments: list[Value]) -> Value:
+            wide = from_fp8(s, arguments[0], format_, element, self.support)
+            return bf16_rounding.round_in_f32(s, s.binary("mulf", wide, arguments[1]), rounding)
+
+        rank = tensor_type(value).rank
+        return b.elementwise(value, [_access(b, scale, range(rank), rank)], element, body), None
 
     def _finish(
         self,
