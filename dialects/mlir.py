@@ -274,9 +274,14 @@ def _parse_bytecode(data: bytes, name: str, context: Context) -> Operation:
 def _name_locations(module: Operation, name: str) -> None:
     """``Module.parse`` takes no file name and calls the file "-"."""
     for op in walk(module):
-        location = op.location
-        if isinstance(location, ir.FileLineColLoc) and location.filename == "-":
-            op.location = Location.file(name, location.start_line, location.start_col)
+        for place in (op, *(a for block in blocks_of(op) for a in block.arguments)):
+            location = place.location
+            if isinstance(location, ir.FileLineColLoc) and location.filename == "-":
+                named = Location.file(name, location.start_line, location.start_col)
+                if isinstance(place, Operation):
+                    place.location = named
+                else:
+                    place.set_location(named)
 
 
 def parse_module_file(path: str | Path, context: Context) -> Operation:
@@ -322,7 +327,12 @@ def _convert(info: ir.DiagnosticInfo | ir.Diagnostic, name: str) -> Diagnostic:
         name if file in ("", "-") else file,
         line,
         column,
-        tuple(_convert(note, name) for note in info.notes),
+        # A print of the op, which may be a whole function, helps no one.
+        tuple(
+            _convert(note, name)
+            for note in info.notes
+            if not note.message.startswith("see current operation")
+        ),
     )
 
 

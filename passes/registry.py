@@ -9,7 +9,6 @@ from __future__ import annotations
 import difflib
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
 from typing import cast
 
 from ..dialects.mlir import HeadraceError
@@ -54,6 +53,8 @@ def register_pass(pass_class: type[Pass]) -> type[Pass]:
 
 @cache
 def _plugins() -> dict[str, str]:
+    from importlib.metadata import entry_points  # slow to import, and seldom needed
+
     found: dict[str, str] = {}
     for entry in entry_points(group="headrace.passes"):
         if entry.name in _BUILTIN or entry.name in found:
@@ -68,20 +69,37 @@ def pass_names() -> list[str]:
 
 
 def is_python_pass(name: str) -> bool:
-    return name in _BUILTIN or name in _plugins() or name in _registered
+    return name in _BUILTIN or name in _registered or name in _plugins()
 
 
 def pass_class(name: str) -> type[Pass]:
-    """The class of a Python pass; HeadraceError with near names if unknown."""
+    """The class of a Python pass.
+
+    Raises HeadraceError with near names if there is none, and for a plug-in
+    that does not hold what its entry point says.
+    """
     if name in _registered:
         return _registered[name]
     if name in _BUILTIN:
         module, _, attribute = _BUILTIN[name].partition(":")
         return cast("type[Pass]", getattr(import_module(f"{__package__}.{module}"), attribute))
     if name in _plugins():
-        module, _, attribute = _plugins()[name].partition(":")
-        return cast("type[Pass]", getattr(import_module(module), attribute))
+        return _load_plugin(name, _plugins()[name])
     raise HeadraceError(f"unknown pass '{name}'{suggestion(name, pass_names())}")
+
+
+def _load_plugin(name: str, value: str) -> type[Pass]:
+    module, _, attribute = value.partition(":")
+    try:
+        found: object = getattr(import_module(module), attribute)
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise HeadraceError(f"pass '{name}' cannot be loaded from '{value}': {reason}") from error
+    if not (isinstance(found, type) and issubclass(found, Pass)):
+        raise HeadraceError(f"'{value}' of the entry point '{name}' is no pass class")
+    if found.name != name:
+        raise HeadraceError(f"the entry point '{name}' holds a pass named '{found.name}'")
+    return found
 
 
 def suggestion(name: str, known: list[str], prefix: str = "") -> str:

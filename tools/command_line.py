@@ -52,11 +52,15 @@ def run_tool(body: Callable[[], int]) -> int:
         print_error(error)
         return 1
     except BrokenPipeError:
-        # The reader has gone (`| head`); keep the interpreter's own flush quiet.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _silence_stdout()  # the reader has gone, as in `| head`
         return 1
     except KeyboardInterrupt:
         return 130
+
+
+def _silence_stdout() -> None:
+    """Lets the interpreter's own flush at exit succeed."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def print_error(error: HeadraceError) -> None:
@@ -83,8 +87,14 @@ def check_writable(path: str) -> None:
 def write_output(path: str, data: bytes) -> None:
     """Writes stdout for ``-``, else the file in one step: whole or not at all."""
     if path == "-":
-        sys.stdout.flush()
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
+        try:
+            sys.stdout.flush()
+            sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            _silence_stdout()
+            raise HeadraceError(f"cannot write to stdout: {error.strerror}") from None
         return
     files.write_file(path, data)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import re
-from importlib.metadata import PackageNotFoundError, version
 
 from ..dialects.iree_opt import iree_opt_text, native_passes
 from ..dialects.mlir import HeadraceError
@@ -78,6 +77,8 @@ def version_text(prog: str) -> str:
 
 
 def _version(package: str) -> str:
+    from importlib.metadata import PackageNotFoundError, version  # slow to import
+
     try:
         return version(package)
     except PackageNotFoundError:

@@ -52,10 +52,12 @@ def supervise(body: Callable[[], int], crashed: Callable[[str], HeadraceError]) 
     if child == 0:
         return body()
     status = _wait(child)
-    if os.WIFSIGNALED(status):
-        raise crashed(_signal_name(os.WTERMSIG(status)))
-    # The child has flushed what there was to say.
-    os._exit(os.waitstatus_to_exitcode(status))
+    if not os.WIFSIGNALED(status):
+        return os.waitstatus_to_exitcode(status)
+    number = os.WTERMSIG(status)
+    if number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        return 128 + number
+    raise crashed(_signal_name(number))
 
 
 def _wait(child: int) -> int:

@@ -76,13 +76,9 @@ def check_diagnostics(
 
 
 def _flatten(found: Sequence[Diagnostic]) -> Iterator[Diagnostic]:
-    """Diagnostics and their notes, but for those that only give context."""
+    """Diagnostics and their notes, but for notes without a place: they give context."""
     for diagnostic in found:
-        place_unknown = not diagnostic.line
-        is_context = diagnostic.severity == "note" and (
-            place_unknown or diagnostic.message.startswith("see current operation")
-        )
-        if not is_context:
+        if diagnostic.severity != "note" or diagnostic.line:
             yield diagnostic
         yield from _flatten(diagnostic.notes)
 
