@@ -20,11 +20,12 @@ from ...dialects.mlir import (
     Value,
     defining_op,
 )
-from ...dialects.ops.collectives import all_gather, rebuild_collective
+from ...dialects.ops.collectives import all_gather, all_to_all, collective_permute
 from ...dialects.ops.constraints import DYNAMIC, is_per_tensor, shape_of
 from ..rewriting import Miss
 from .replication import ReplicationAnalysis
 
+WIDE_REASON = "headrace.wide_reason"
 NARROWABLE = ("headrace.all_gather", "headrace.all_to_all", "headrace.collective_permute")
 
 
@@ -33,7 +34,8 @@ class ScalePlan:
     """What becomes of the scale when the collective crosses.
 
     ``kind`` is ``keep`` (each device has the right scale already), ``follow``
-    (the same collective on the scale) or ``gather`` (all-gather along ``dim``).
+    (the same collective on the scale) or ``gather`` (all-gather along ``dim``,
+    which for an all-gather is the same).
     """
 
     kind: str
@@ -41,12 +43,22 @@ class ScalePlan:
 
     def apply(self, op: CollectiveOp, scale: Value, ip: InsertionPoint) -> Value:
         """The scale on the far side of the collective."""
-        if self.kind == "follow":
-            return rebuild_collective(op, scale, ip).operation.results[0]
-        if self.kind == "gather":
-            new = all_gather(scale, self.dim, op.groups, loc=op.operation.location, ip=ip)
-            return new.operation.results[0]
-        return scale
+        if self.kind == "keep":
+            return scale
+        new = self._collective(op, scale, ip).operation
+        for name in op.operation.attributes:
+            if "." in name and name != WIDE_REASON:
+                new.attributes[name] = op.operation.attributes[name]
+        return new.results[0]
+
+    def _collective(self, op: CollectiveOp, scale: Value, ip: InsertionPoint) -> CollectiveOp:
+        loc = op.operation.location
+        if isinstance(op, CollectivePermuteOp):
+            return collective_permute(scale, op.pairs, loc=loc, ip=ip)
+        if isinstance(op, AllToAllOp) and self.kind == "follow":
+            split, concat = op.split_dim.value, op.concat_dim.value
+            return all_to_all(scale, split, concat, op.groups, loc=loc, ip=ip)
+        return all_gather(scale, self.dim, op.groups, loc=loc, ip=ip)
 
 
 def moved_dims(op: CollectiveOp) -> list[int]:
@@ -73,7 +85,7 @@ def plan_scale(op: CollectiveOp, scale: Sequence[int], equal: bool) -> ScalePlan
     if all(scale[d] == 1 for d in moved_dims(op)):
         return ScalePlan("keep") if equal else Miss("")
     if isinstance(op, AllGatherOp):
-        return ScalePlan("follow")
+        return ScalePlan("gather", op.dim.value)
     if isinstance(op, AllToAllOp):
         split, concat = op.split_dim.value, op.concat_dim.value
         if scale[split] == 1:
@@ -93,7 +105,7 @@ def scale_bytes(op: CollectiveOp, plan: ScalePlan, scale: Sequence[int], width: 
     if plan.kind == "keep":
         return 0
     # A gather sends all of the scale where an all-to-all sends each device a part.
-    times = op.group_size if plan.kind == "gather" else 1
+    times = op.group_size if plan.kind == "gather" and isinstance(op, AllToAllOp) else 1
     return math.prod(scale) * width * times
 
 

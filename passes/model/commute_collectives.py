@@ -9,8 +9,8 @@ from ...dialects.mlir import Operation, StringAttr, walk
 from ..base import Pass
 from ..remarks import remark
 from ..rewriting import apply_patterns
-from .collective_scales import NARROWABLE
-from .narrow_dequantize import WIDE_REASON, NarrowDequantize, forget_reason
+from .collective_scales import NARROWABLE, WIDE_REASON
+from .narrow_dequantize import NarrowDequantize, forget_reason
 from .narrow_quantize import NarrowQuantize
 from .replication import ReplicationAnalysis
 from .wide_reasons import WideReasons

@@ -25,6 +25,7 @@ from ...dialects.ops.constraints import (
 from ..rewriting import Miss, Pattern, Rewriter
 from .collective_scales import (
     NARROWABLE,
+    WIDE_REASON,
     ScalePlan,
     equality_fault,
     plan_scale,
@@ -35,8 +36,6 @@ from .collective_scales import (
 from .data_movement import movement_of
 from .movement import Movement, with_element_type
 from .replication import ReplicationAnalysis
-
-WIDE_REASON = "headrace.wide_reason"
 
 # More data movement than this between two ops is not followed, so that the
 # cost stays linear and the recursion shallow.
