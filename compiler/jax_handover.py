@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from ..dialects.mlir import (
@@ -28,16 +29,37 @@ def per_device_text(module: Any) -> str:
     Raises HeadraceError for a program over several devices without shard_map,
     and for what ``dissolve_shardy`` and ``to-per-device`` refuse.
     """
+    attributes, name = module.operation.attributes, "jax.uses_shape_polymorphism"
+    if name in attributes and str(attributes[name]) == "true":
+        raise HeadraceError(
+            "the artifact has symbolic shapes, or is for several platforms; headrace takes fixed "
+            "shapes and one platform: jax.export.export(fn, platforms=['cpu'])"
+        )
     dissolve_shardy(module)
-    # The generic form is what changes least between two versions of MLIR.
-    text = module.operation.get_asm(print_generic_op_form=True, enable_debug_info=False)
+    # The generic form is what changes least between two versions of MLIR; the
+    # locations let errors name lines of the user's Python file.
+    text = module.operation.get_asm(print_generic_op_form=True, enable_debug_info=True)
     received = parse_module(text, "<jax>", make_context())
     with received.context, received.location:
         if not has_manual_parts(received) and (devices := _partitions(received)) > 1:
             raise HeadraceError(AUTOMATIC.format(devices))
         ToPerDevice().run(received)
         verify_natively(received)
-    return f"{received}\n"
+    return str(received).rstrip() + "\n"
+
+
+def artifact_text(artifact: bytes) -> str:
+    """The per-device text of a portable artifact (VHLO bytecode).
+
+    Raises HeadraceError if it cannot be read, and as ``per_device_text``.
+    """
+    stablehlo = import_module("jaxlib.mlir.dialects.stablehlo")
+    context = import_module("jax._src.interpreters.mlir").make_ir_context()
+    try:
+        module = stablehlo.deserialize_portable_artifact(context, artifact)
+    except Exception as error:  # jaxlib has more than one class for this
+        raise HeadraceError(f"jaxlib cannot read the artifact: {error}") from error
+    return per_device_text(module)
 
 
 def _partitions(module: Operation) -> int:

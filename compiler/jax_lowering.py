@@ -21,7 +21,7 @@ def to_stablehlo(fn: Any, *args: Any, **kwargs: Any) -> str:
     module = lowered.compiler_ir(dialect="stablehlo")
     if len(leaves) != _argument_count(module):
         # jit leaves unused arguments out, but the callers still pass them.
-        flat = jax.extend.core.jaxpr_as_fun(traced.jaxpr)
+        flat = import_module("jax.extend.core").jaxpr_as_fun(traced.jaxpr)
         flat.__name__ = str(getattr(fn, "__name__", "function"))
         types = [jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) for leaf in leaves]
         lowered = _lower(jax.jit(flat, keep_unused=True).trace(*types))

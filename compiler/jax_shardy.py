@@ -41,9 +41,7 @@ def dissolve_shardy(module: Any) -> None:
     """
     operations = list(module.body.operations)
     meshes = {
-        op.sym_name.value: _mesh_of(op.mesh)
-        for op in operations
-        if op.operation.name == "sdy.mesh"
+        op.sym_name.value: _mesh_of(op.mesh) for op in operations if op.operation.name == "sdy.mesh"
     }
     with module.context, import_module("jaxlib.mlir.ir").Location.unknown():
         rewriter = _Rewriter(meshes)
@@ -109,7 +107,7 @@ class _Rewriter:
     def _dissolve(self, op: Any) -> None:
         manual = set(_quoted(str(op.attributes["manual_axes"])))
         body = op.regions[0].blocks[0]
-        with self._ir.InsertionPoint(op):
+        with self._ir.InsertionPoint(op), op.location:
             ins = self._shardings(op.attributes["in_shardings"], manual)
             for operand, argument, text in zip(op.operands, body.arguments, ins, strict=True):
                 placed = self._call(ANNOTATION, operand, operand.type, text)
@@ -118,7 +116,7 @@ class _Rewriter:
         *inner, end = (inner.operation for inner in body.operations)
         for moved in inner:
             moved.move_before(op)
-        with self._ir.InsertionPoint(op):
+        with self._ir.InsertionPoint(op), op.location:
             outs = self._shardings(op.attributes["out_shardings"], manual)
             for result, value, text in zip(op.results, end.operands, outs, strict=True):
                 result.replace_all_uses_with(self._call(TO_GLOBAL, value, result.type, text))
@@ -126,7 +124,7 @@ class _Rewriter:
 
     def _annotate(self, op: Any) -> None:
         text, open_dims = self._text(op.attributes["sharding"])
-        with self._ir.InsertionPoint(op):
+        with self._ir.InsertionPoint(op), op.location:
             call = self._call(ANNOTATION, op.operands[0], op.results[0].type, text)
         if open_dims:
             config = f"unspecified_dims=[{','.join(map(str, open_dims))}]"

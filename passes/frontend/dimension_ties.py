@@ -11,15 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from ...dialects.mlir import (
-    Attribute,
-    DenseElementsAttr,
-    DenseI64ArrayAttr,
-    IntegerAttr,
     Operation,
     RankedTensorType,
     Value,
     operations_of,
 )
+from ...dialects.stablehlo import i64_array, integer
 
 Dim = tuple[Value, int]
 # Dimensions tied to each other; a single one must be whole.
@@ -66,11 +63,6 @@ def ties(op: Operation) -> Iterator[Tie]:
         yield from _whole([*op.operands, *op.results])
 
 
-def is_splat(constant: Operation) -> bool:
-    value = constant.attributes["value"]
-    return isinstance(value, DenseElementsAttr) and value.is_splat
-
-
 def _whole(values: Sequence[Value]) -> Iterator[Tie]:
     for value in values:
         for dim in dims_of(value):
@@ -103,7 +95,7 @@ def _elementwise(op: Operation) -> Iterator[Tie]:
 def _broadcast(op: Operation) -> Iterator[Tie]:
     operand, result = op.operands[0], op.results[0]
     shape = shape_of(operand) or []
-    for d, to in enumerate(_ints(op.attributes["broadcast_dimensions"])):
+    for d, to in enumerate(i64_array(op, "broadcast_dimensions")):
         if shape[d] == 1:
             yield ((operand, d),)
         else:
@@ -111,7 +103,7 @@ def _broadcast(op: Operation) -> Iterator[Tie]:
 
 
 def _transpose(op: Operation) -> Iterator[Tie]:
-    for to, d in enumerate(_ints(op.attributes["permutation"])):
+    for to, d in enumerate(i64_array(op, "permutation")):
         yield ((op.operands[0], d), (op.results[0], to))
 
 
@@ -165,7 +157,7 @@ def _update_slice(op: Operation) -> Iterator[Tie]:
 
 
 def _concatenate(op: Operation) -> Iterator[Tie]:
-    axis = IntegerAttr(op.attributes["dimension"]).value
+    axis = integer(op, "dimension")
     for d, dims in enumerate(_same([*op.operands, *op.results])):
         if d == axis:
             yield from ((dim,) for dim in dims)
@@ -174,16 +166,16 @@ def _concatenate(op: Operation) -> Iterator[Tie]:
 
 
 def _iota(op: Operation) -> Iterator[Tie]:
-    yield ((op.results[0], IntegerAttr(op.attributes["iota_dimension"]).value),)
+    yield ((op.results[0], integer(op, "iota_dimension")),)
 
 
 def _constant(op: Operation) -> Iterator[Tie]:
-    if not is_splat(op):
-        yield from _whole(list(op.results))
+    """None: each device can take its own tile of a constant."""
+    yield from ()
 
 
 def _reduce(op: Operation) -> Iterator[Tie]:
-    dims = _ints(op.attributes["dimensions"])
+    dims = i64_array(op, "dimensions")
     inputs = list(op.operands)[: len(op.results)]
     kept = [d for d in range(len(shape_of(inputs[0]) or [])) if d not in dims]
     for value in inputs:
@@ -212,10 +204,6 @@ def _branches(op: Operation) -> Iterator[Tie]:
     ends = [operations_of(region.blocks[0])[-1].operands for region in op.regions]
     for number, result in enumerate(op.results):
         yield from _same([result, *(end[number] for end in ends)])
-
-
-def _ints(attribute: Attribute) -> list[int]:
-    return list(DenseI64ArrayAttr(attribute))
 
 
 _RULES: dict[str, Callable[[Operation], Iterator[Tie]]] = {

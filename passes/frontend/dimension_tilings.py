@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ...dialects.mlir import HeadraceError, Operation, StringAttr, Value, error_at
+from ...dialects.stablehlo import call_target
 from .dimension_ties import Dim, dims_of, shape_of, ties
 from .shardings import WHOLE, Tiling, format_sharding, parse_sharding, tile_count
 
 TO_LOCAL = "SPMDFullToShardShape"
 TO_GLOBAL = "SPMDShardToFullShape"
 ANNOTATION = "Sharding"
-_HINT = "headrace takes per-device programs: do it inside jax.shard_map, with collectives"
-
-
-def custom_call_target(op: Operation) -> str | None:
-    """The target of a ``stablehlo.custom_call``; None for other ops."""
-    if op.name != "stablehlo.custom_call":
-        return None
-    return StringAttr(op.attributes["call_target_name"]).value
+_HINT = (
+    "headrace takes per-device programs and does not reshard: "
+    "do it inside jax.shard_map, with collectives"
+)
 
 
 class Tilings:
@@ -50,7 +47,7 @@ class Tilings:
 
     def visit(self, op: Operation) -> None:
         """Adds what ``op`` asks for: its ties, and the sharding of a boundary."""
-        target = custom_call_target(op)
+        target = call_target(op)
         if target == TO_LOCAL:
             return
         if target in (TO_GLOBAL, ANNOTATION):
@@ -104,15 +101,13 @@ def _conflict(op: Operation, dim: Dim, a: Tiling, b: Tiling) -> HeadraceError:
     def describe(tiling: Tiling) -> str:
         return f"in {tile_count(tiling)} tiles" if tiling else "whole"
 
-    what = custom_call_target(op) or op.name
+    what = call_target(op) or op.name
     wants = "shard_map" if what in (ANNOTATION, TO_GLOBAL, TO_LOCAL) else f"'{what}'"
-    if wants == "'stablehlo.constant'":
-        wants = "a constant with different elements (pass it as an argument)"
     differ = "" if tile_count(a) != tile_count(b) else " on different devices"
     return error_at(
         op,
         f"dimension {dim[1]} of {dim[0].type} is held {describe(a)}, but {wants} needs it "
-        f"{describe(b)}{differ}; that takes communication outside of shard_map. {_HINT}",
+        f"{describe(b)}{differ}; {_HINT}",
     )
 
 

@@ -2,33 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ...dialects.functions import (
+    Attributes,
+    argument_attributes,
+    functions_of,
+    result_attributes,
+    set_argument_attributes,
+    set_function_type,
+    set_result_attributes,
+)
 from ...dialects.mlir import (
-    ArrayAttr,
     Attribute,
-    Block,
     DenseElementsAttr,
     DenseI64ArrayAttr,
-    DictAttr,
     FlatSymbolRefAttr,
-    FunctionType,
+    InsertionPoint,
     IntegerAttr,
     Operation,
     RankedTensorType,
     StringAttr,
-    TypeAttr,
     UnitAttr,
     Value,
+    defining_op,
     error_at,
     operations_of,
     walk,
 )
 from ...dialects.native_passes import run_native_pipeline
+from ...dialects.stablehlo import call_target, constant_elements, i64_array
 from ..base import Pass
+from .constant_tiles import cut_constant, is_cut
 from .dimension_ties import shape_of
-from .dimension_tilings import ANNOTATION, TO_GLOBAL, TO_LOCAL, Tilings, custom_call_target
+from .dimension_tilings import ANNOTATION, TO_GLOBAL, TO_LOCAL, Tilings
 from .shardings import Tiling, tile_count
 
 # Say how JAX calls the function, which no device's program needs.
@@ -37,7 +46,7 @@ _DROPPED_ATTRIBUTES = ("jax.", "tf.", "mhlo.layout_mode", "mhlo.memory_kind", "m
 
 def has_manual_parts(module: Operation) -> bool:
     """Whether ``shard_map`` boundaries are in it, as custom calls."""
-    return any(custom_call_target(op) in (TO_LOCAL, TO_GLOBAL) for op in walk(module))
+    return any(call_target(op) in (TO_LOCAL, TO_GLOBAL) for op in walk(module))
 
 
 @dataclass(frozen=True)
@@ -63,8 +72,8 @@ class ToPerDevice(Pass):
             return
         _inline_global_side(module)
         devices = _partitions(module)
-        for function in operations_of(module.regions[0].blocks[0]):
-            if function.name == "func.func" and _is_public(function):
+        for function in functions_of(module):
+            if _is_public(function):
                 _localize(function, devices)
 
 
@@ -97,11 +106,7 @@ def _inline_global_side(module: Operation) -> None:
 
 def _mark_local_calls(module: Operation) -> None:
     """Keeps the calls that are made on one device's tensors from inlining."""
-    functions = {
-        StringAttr(op.attributes["sym_name"]).value: op
-        for op in operations_of(module.regions[0].blocks[0])
-        if op.name == "func.func"
-    }
+    functions = {StringAttr(f.attributes["sym_name"]).value: f for f in functions_of(module)}
     pending = [name for name, function in functions.items() if _is_public(function)]
     seen = set(pending)
     kept = {name: _calls(function) for name, function in functions.items()}
@@ -131,9 +136,9 @@ def _local_calls(function: Operation) -> list[Operation]:
     local: set[Value] = set()
     calls: list[Operation] = []
     for op in walk(function):
-        if custom_call_target(op) == TO_GLOBAL:
+        if call_target(op) == TO_GLOBAL:
             continue
-        if custom_call_target(op) == TO_LOCAL or any(v in local for v in op.operands):
+        if call_target(op) == TO_LOCAL or any(v in local for v in op.operands):
             local.update(op.results)
             local.update(a for r in op.regions for b in r.blocks for a in b.arguments)
             if op.name == "func.call":
@@ -143,54 +148,74 @@ def _local_calls(function: Operation) -> list[Operation]:
 
 def _localize(function: Operation, devices: int) -> None:
     """Gives everything in a public function one device's types."""
-    tilings = Tilings(devices)
     block = function.regions[0].blocks[0]
-    ends = list(operations_of(block)[-1].operands)
+    _separate_constants(function)
     body = walk(function)[1:]
-    _assign_signature(tilings, function, "arg_attrs", list(block.arguments))
-    _assign_signature(tilings, function, "res_attrs", ends)
+    ends = list(operations_of(block)[-1].operands)
+    argument_entries, result_entries = argument_attributes(function), result_attributes(function)
+    tilings = Tilings(devices)
+    for value, entries in [
+        *zip(block.arguments, argument_entries, strict=True),
+        *zip(ends, result_entries, strict=True),
+    ]:
+        if "mhlo.sharding" in entries:
+            tilings.assign(function, value, StringAttr(entries["mhlo.sharding"]).value)
     for op in body:
         tilings.visit(op)
     argument_texts = [tilings.text(v) for v in block.arguments]
     result_texts = [tilings.text(v) for v in ends]
     values = [a for op in [function, *body] for a in _arguments(op)]
     values += [result for op in body for result in op.results]
-    # All types first: a tiling is looked up by values and their old shapes.
-    local = [(value, _local_type(value, tilings.of(value))) for value in values]
-    for value, new in local:
-        if new is not None:
-            value.set_type(new)
+    # All tilings before any change: they are looked up by values and shapes.
+    tiled = [(value, found) for value in values if any(found := tilings.of(value))]
+    for value, found in tiled:
+        maker = defining_op(value)
+        if maker is not None and is_cut(maker):
+            cut_constant(maker, found, devices)
+        else:
+            value.set_type(_local_type(value, found))
     for op in body:
         _fit_attributes(op)
     for op in body:
-        if custom_call_target(op) in (TO_LOCAL, TO_GLOBAL, ANNOTATION):
+        if call_target(op) in (TO_LOCAL, TO_GLOBAL, ANNOTATION):
             _erase_boundary(op)
-    _set_signature(function, block, argument_texts, result_texts)
+    set_function_type(
+        function,
+        [argument.type for argument in block.arguments],
+        [value.type for value in operations_of(block)[-1].operands],
+    )
+    set_argument_attributes(function, _with_shardings(argument_entries, argument_texts, function))
+    set_result_attributes(function, _with_shardings(result_entries, result_texts, function))
 
 
 def _arguments(op: Operation) -> list[Value]:
     return [a for region in op.regions for block in region.blocks for a in block.arguments]
 
 
-def _assign_signature(
-    tilings: Tilings, function: Operation, name: str, values: list[Value]
-) -> None:
-    for value, attributes in zip(values, _attributes(function, name, len(values)), strict=True):
-        if "mhlo.sharding" in attributes:
-            tilings.assign(function, value, StringAttr(attributes["mhlo.sharding"]).value)
+def _separate_constants(function: Operation) -> None:
+    """A copy for each boundary, which may cut it, while others see it whole."""
+    for op in walk(function):
+        if op.name != "stablehlo.constant":
+            continue
+        users = [use.owner.operation for use in op.results[0].uses]
+        for user in users if len(users) > 1 else ():
+            if call_target(user) in (TO_LOCAL, ANNOTATION):
+                copy = op.clone(InsertionPoint.after(op)).operation
+                user.operands[0] = copy.results[0]
 
 
-def _attributes(function: Operation, name: str, count: int) -> list[dict[str, Attribute]]:
-    if name not in function.attributes:
-        return [{} for _ in range(count)]
-    dictionaries = [DictAttr(a) for a in ArrayAttr(function.attributes[name])]
-    return [{entry.name: entry.attr for entry in d} for d in dictionaries]
+def _with_shardings(
+    entries: Sequence[Attributes], texts: Sequence[str], function: Operation
+) -> list[Attributes]:
+    found: list[Attributes] = []
+    for old, text in zip(entries, texts, strict=True):
+        kept = {k: a for k, a in old.items() if not k.startswith(_DROPPED_ATTRIBUTES)}
+        found.append({**kept, "mhlo.sharding": StringAttr.get(text, function.context)})
+    return found
 
 
-def _local_type(value: Value, tilings: list[Tiling]) -> RankedTensorType | None:
-    """The type of one device's tile; None where nothing is tiled."""
-    if not any(tilings):
-        return None
+def _local_type(value: Value, tilings: Sequence[Tiling]) -> RankedTensorType:
+    """The type of one device's tile."""
     whole = RankedTensorType(value.type)
     sizes = [n // tile_count(t) for n, t in zip(whole.shape, tilings, strict=True)]
     return RankedTensorType.get(sizes, whole.element_type)
@@ -199,14 +224,14 @@ def _local_type(value: Value, tilings: list[Tiling]) -> RankedTensorType | None:
 def _fit_attributes(op: Operation) -> None:
     """Makes attributes that repeat a shape fit the new types."""
     if op.name == "stablehlo.constant":
-        value = op.attributes["value"]
-        if isinstance(value, DenseElementsAttr) and value.type != op.results[0].type:
+        value = constant_elements(op.results[0])
+        if value is not None and value.type != op.results[0].type:
             splat = value.get_splat_value()
             op.attributes["value"] = DenseElementsAttr.get_splat(op.results[0].type, splat)
     elif op.name == "stablehlo.dynamic_slice":
         op.attributes["slice_sizes"] = _i64_array(op, shape_of(op.results[0]) or [])
     elif op.name == "stablehlo.slice":
-        limits = list(DenseI64ArrayAttr(op.attributes["limit_indices"]))
+        limits = i64_array(op, "limit_indices")
         have, want = shape_of(op.operands[0]) or [], shape_of(op.results[0]) or []
         # A tiled dimension is never cut, so it ends where the operand ends.
         fitted = [h if h == w else old for h, w, old in zip(have, want, limits, strict=True)]
@@ -223,20 +248,3 @@ def _erase_boundary(op: Operation) -> None:
         raise error_at(op, f"the sharding makes {operand.type}, but the program says {result.type}")
     result.replace_all_uses_with(operand)
     op.erase()
-
-
-def _set_signature(
-    function: Operation, block: Block, arguments: list[str], results: list[str]
-) -> None:
-    ends = operations_of(block)[-1].operands
-    types = FunctionType.get(
-        [a.type for a in block.arguments], [v.type for v in ends], function.context
-    )
-    function.attributes["function_type"] = TypeAttr.get(types, function.context)
-    for name, texts in (("arg_attrs", arguments), ("res_attrs", results)):
-        entries: list[Attribute] = []
-        for old, text in zip(_attributes(function, name, len(texts)), texts, strict=True):
-            kept = {k: a for k, a in old.items() if not k.startswith(_DROPPED_ATTRIBUTES)}
-            kept["mhlo.sharding"] = StringAttr.get(text, function.context)
-            entries.append(DictAttr.get(kept, function.context))
-        function.attributes[name] = ArrayAttr.get(entries, function.context)
