@@ -43,6 +43,8 @@ def parse_sharding(text: str, rank: int, devices: int) -> list[Tiling] | None:
     if rest not in ("", "last_tile_dim_replicate") and subgroups is None:
         return None
     extra = len(subgroups[1].split(",")) if subgroups is not None else int(bool(rest))
+    if found["iota"] and math.prod(_ints(found["iota"])) != devices:
+        return None
     order = _ints(found["list"]) if found["list"] else _iota(found["iota"], found["perm"])
     if sorted(order) != list(range(devices)):
         return None
