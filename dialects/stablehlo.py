@@ -129,6 +129,16 @@ def bitcast_convert(
     return build("bitcast_convert", [value], _retyped(value, element_type, loc), loc=loc, ip=ip)
 
 
+def retargeted(op: Operation, value: Value, ip: InsertionPoint) -> Value:
+    """The same data movement (reshape, transpose) of a value of another
+    element type and the shape of ``op``'s operand."""
+    new = op.clone(ip).operation
+    new.operands[0] = value
+    element = RankedTensorType(value.type).element_type
+    new.results[0].set_type(_retyped(op.results[0], element, op.location))
+    return new.results[0]
+
+
 def _retyped(value: Value, element_type: Type, loc: Location) -> RankedTensorType:
     type_ = RankedTensorType(value.type)
     return RankedTensorType.get(list(type_.shape), element_type, type_.encoding, loc=loc)

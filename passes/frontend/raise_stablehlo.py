@@ -10,14 +10,37 @@ from ..rewriting import apply_patterns
 from .stablehlo_collectives import collective_patterns
 from .stablehlo_groups import DeviceGrid
 from .stablehlo_quantization import QUANTIZATION_PATTERNS
+from .stablehlo_sharding_calls import DropShardingCall, refuse_global_programs
 
 
 @dataclass(frozen=True)
 class RaiseStablehlo(Pass):
-    """Raises fp8 converts, collectives and device ids to headrace ops."""
+    """Raises fp8 converts, collectives and device ids to headrace ops.
+
+    Runs after ``inline``: frontends put clamps into private functions. What
+    is almost a quantize, a dequantize or a collective of ours stays as it is
+    and gets a remark with the reason. ``dot_general`` stays StableHLO.
+
+    A collective with ``headrace_pipeline = "true"`` in its
+    ``mhlo.frontend_attributes``, or with ``headrace.pipeline``, gets the
+    attribute ``headrace.pipeline``.
+
+    Raises HeadraceError for a program that is not one device's (Shardy ops,
+    sharding calls), and for replica groups that name devices which the
+    module does not have or that do not fit the shapes.
+
+    Before:
+        %d = stablehlo.divide %x, %bcast : tensor<64xbf16>
+        %c = stablehlo.clamp %lo, %d, %hi : tensor<64xbf16>
+        %q = stablehlo.convert %c : (tensor<64xbf16>) -> tensor<64xf8E4M3FN>
+    After:
+        %q = "headrace.quantize"(%x, %s) {saturate = true, scale_mode = "divide"}
+    """
 
     name = "raise-stablehlo"
 
     def run(self, module: Operation) -> None:
         grid = DeviceGrid.of(module)
-        apply_patterns(module, [*QUANTIZATION_PATTERNS, *collective_patterns(grid)])
+        refuse_global_programs(module, grid.partitions or 1)
+        patterns = (*QUANTIZATION_PATTERNS, *collective_patterns(grid), DropShardingCall())
+        apply_patterns(module, patterns)

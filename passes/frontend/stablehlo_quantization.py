@@ -8,7 +8,7 @@ from ...dialects.fp8 import Fp8Format, fp8_format
 from ...dialects.headrace import DequantizeOp, dequantize, quantize
 from ...dialects.mlir import Operation, RankedTensorType, Type, Value, defining_op
 from ...dialects.ops.constraints import element_type_of, is_wide_float
-from ...dialects.stablehlo import constant_elements
+from ...dialects.stablehlo import constant_elements, retargeted
 from ..remarks import remark
 from ..rewriting import Miss, Pattern, Rewriter
 from .stablehlo_clamps import Clamp, find_clamp
@@ -17,6 +17,7 @@ from .stablehlo_scales import Scale, find_scale
 CONVERT = "stablehlo.convert"
 MULTIPLY = "stablehlo.multiply"
 DIVIDE = "stablehlo.divide"
+_MOVES = ("stablehlo.reshape", "stablehlo.transpose")
 _MODES = {MULTIPLY: "multiply", DIVIDE: "divide"}
 _OTHER_KIND = Miss("not of this kind", silent=True)
 
@@ -235,12 +236,26 @@ class WidenDequantize(Pattern[DequantizeOp]):
 @dataclass(frozen=True)
 class _Dequantization:
     converted: DequantizeOp
+    moves: tuple[Operation, ...]  # between the convert and the scale, first one first
     scale: Scale
     mode: str
 
 
+def _moved_unscaled(value: Value) -> tuple[DequantizeOp, tuple[Operation, ...]] | None:
+    """The dequantize without scale behind reshapes and transposes, and those."""
+    moves: list[Operation] = []
+    while (op := defining_op(value)) is not None and op.name in _MOVES:
+        moves.append(op)
+        value = op.operands[0]
+    converted = _unscaled(value)
+    return (converted, tuple(reversed(moves))) if converted else None
+
+
 class FoldDequantizeScale(Pattern[_Dequantization]):
     """The first scaling of a converted value joins its dequantize.
+
+    A reshape or transpose in between, as frontends write for scales of
+    blocks, is done on the fp8 value.
 
     Before:
         %w = "headrace.dequantize"(%q) : (tensor<8x4xf8E5M2>) -> tensor<8x4xbf16>
@@ -256,19 +271,22 @@ class FoldDequantizeScale(Pattern[_Dequantization]):
     def match(self, op: Operation) -> _Dequantization | Miss:
         orders = ((0, 1), (1, 0)) if op.name == MULTIPLY else ((0, 1),)
         for data, factor in orders:
-            converted = _unscaled(op.operands[data])
-            if converted is None:
+            found = _moved_unscaled(op.operands[data])
+            if found is None:
                 continue
             if scale := find_scale(op.operands[factor]):
-                return _Dequantization(converted, scale, _MODES[op.name])
+                return _Dequantization(*found, scale, _MODES[op.name])
             if constant_elements(op.operands[factor]):
                 return Miss("the scale is not a broadcast")
         return _OTHER_KIND
 
     def rewrite(self, op: Operation, match: _Dequantization, rewriter: Rewriter) -> None:
         ip = rewriter.before(op)
+        narrow = match.converted.input
+        for move in match.moves:
+            narrow = retargeted(move, narrow, ip)
         new = dequantize(
-            match.converted.input,
+            narrow,
             match.scale.make(ip, op.location),
             op.results[0].type,
             scale_mode=match.mode,
@@ -276,7 +294,8 @@ class FoldDequantizeScale(Pattern[_Dequantization]):
             ip=ip,
         )
         rewriter.replace(op, [new.result])
-        rewriter.erase_if_dead(match.converted)
+        for wide in (*reversed(match.moves), match.converted):
+            rewriter.erase_if_dead(wide)
 
     def missed(self, op: Operation, miss: Miss) -> None:
         remark(op, f"not taken into headrace.dequantize: {miss.reason}")
