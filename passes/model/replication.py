@@ -24,6 +24,7 @@ from ...dialects.mlir import (
     IntegerAttr,
     Operation,
     OpResult,
+    RankedTensorType,
     StringAttr,
     Value,
     blocks_of,
@@ -261,9 +262,11 @@ class ReplicationAnalysis:
         if calls and _is_private(function):
             return self._same(*sources)
         sharding = _sharding(function, number)
+        type_ = function.regions[0].blocks[0].arguments[number].type
+        rank = len(type_.shape) if isinstance(type_, RankedTensorType) else 0
         if sharding is None:
             return self._unknown(f"argument {number} of @{name}, which has no sharding")
-        own = sharding_classes(sharding, self._partitions)
+        own = sharding_classes(sharding, rank, self._partitions)
         # A sharding speaks of partitions; each replica has its own data.
         classes = classes_of_keys(
             (d // self._partitions, own[d % self._partitions]) for d in range(self.devices)
@@ -279,7 +282,10 @@ def _device_counts(module: Operation) -> tuple[int, int]:
     def count(name: str) -> int:
         return IntegerAttr(module.attributes[name]).value if name in module.attributes else 0
 
-    partitions = count("headrace.num_partitions")
+    partitions, replicas = count("headrace.num_partitions"), count("headrace.num_replicas")
+    if partitions < 1 and replicas > 1:
+        # Then each replica is one device, and holds its own data.
+        partitions = 1
     if partitions < 1:
         ids = [0]
         for op in walk(module):
@@ -287,7 +293,7 @@ def _device_counts(module: Operation) -> tuple[int, int]:
                 if op.name.startswith("headrace.") and name in op.attributes:
                     ids.extend(int(i) for i in DenseIntElementsAttr(op.attributes[name]))
         partitions = max(ids) + 1
-    return partitions, max(1, count("headrace.num_replicas"))
+    return partitions, max(1, replicas)
 
 
 def _carried(op: Operation, number: int) -> tuple[Value, Value]:
