@@ -26,9 +26,9 @@ from ...dialects.mlir import (
     walk,
 )
 from ...dialects.tensor import splat
+from ..model.replication import ReplicationAnalysis
 from .device_collectives import lower_on_devices
 from .placement import placed_values
-from .uniformity import Uniformity
 
 # Positions in the argument list; no longer right, and IREE uses neither.
 _DROPPED = ("tf.aliasing_output", "jax.buffer_donor")
@@ -44,11 +44,17 @@ class Replicator:
     device; scalars that are the same on all devices are one value.
     """
 
-    def __init__(self, function: Operation, devices: int, partitions: int) -> None:
+    def __init__(
+        self,
+        function: Operation,
+        devices: int,
+        partitions: int,
+        replication: ReplicationAnalysis,
+    ) -> None:
         self._function = function
         self._devices = range(devices)
         self._partitions = partitions
-        self._uniform = Uniformity(function, devices)
+        self._replication = replication
         self._merged = _around_collectives(function)
         self._placed = placed_values(function)
         self._copies: dict[Value, list[Value]] = {}
@@ -134,7 +140,10 @@ class Replicator:
 
     def _is_single(self, value: Value) -> bool:
         is_tensor = isinstance(value.type, RankedTensorType)
-        return not is_tensor and self._uniform.is_uniform(value)
+        return not is_tensor and self._is_uniform(value)
+
+    def _is_uniform(self, value: Value) -> bool:
+        return self._replication.equal_over(value, [self._devices])
 
     def _clone(self, op: Operation, device: int, ip: InsertionPoint) -> Operation:
         clone = op.clone(ip=ip).operation
@@ -284,13 +293,14 @@ class Replicator:
 
     def _require_uniform(self, op: Operation, values: Sequence[Value]) -> None:
         for value in values:
-            if not self._uniform.is_uniform(value):
+            if not self._is_uniform(value):
                 what = "bounds" if op.name == "scf.for" else "condition"
+                why = self._replication.why_unequal(value, [self._devices])
                 raise error_at(
                     op,
-                    f"the {what} of '{op.name}' around a collective may differ between devices; "
-                    'mark what they come from as replicated (mhlo.sharding = "{replicated}"), '
-                    "or all-reduce it first",
+                    f"the {what} of '{op.name}' around a collective may differ between devices: "
+                    f"it comes from {why}; mark that as replicated "
+                    '(mhlo.sharding = "{replicated}") or all-reduce it first',
                 )
 
 

@@ -22,6 +22,7 @@ from ...dialects.mlir import (
     walk,
 )
 from ..base import Pass
+from ..model.replication import ReplicationAnalysis
 from .device_counts import recorded_counts
 from .replicate import Replicator
 
@@ -53,9 +54,10 @@ class SpmdToDevices(Pass):
         body = module.regions[0].blocks[0]
         functions = [op for op in operations_of(body) if op.name == "func.func"]
         _check_calls(module, functions)
+        replication = ReplicationAnalysis(module)
         for function in functions:
             if _is_public(function) and len(function.regions[0].blocks):
-                Replicator(function, devices, partitions).replace()
+                Replicator(function, devices, partitions, replication).replace()
 
     def _counts(self, module: Operation) -> tuple[int, int]:
         """Number of devices, and of partitions among them."""
