@@ -15,13 +15,13 @@ from ...dialects.mlir import (
     Operation,
     RankedTensorType,
     Value,
+    contraction_loops,
     defining_op,
 )
+from .contractions import CONTRACTIONS
 
 # How many values are looked at, so that the cost stays linear.
 _REACH = 16
-# Products and quantized values are something new.
-_OPAQUE = ("headrace.matmul", "headrace.quantize", "stablehlo.dot_general", "stablehlo.dot")
 
 
 def comes_from_fp8(value: Value) -> bool:
@@ -53,12 +53,21 @@ def _float_operands(value: Value) -> Iterator[Value]:
         if (initial := _initial_value(value)) is not None:
             yield initial
         return
-    if op.name in _OPAQUE or len(op.regions):
+    if _is_opaque(op):
         return
     for operand in op.operands:
         type_ = operand.type
         if isinstance(type_, RankedTensorType) and isinstance(type_.element_type, FloatType):
             yield operand
+
+
+def _is_opaque(op: Operation) -> bool:
+    """Products, quantized values, reductions are something new."""
+    if op.name in ("headrace.matmul", "headrace.quantize"):
+        return True
+    if op.name == "linalg.generic":
+        return contraction_loops(op) is not None
+    return op.name in CONTRACTIONS or (len(op.regions) > 0 and not op.name.startswith("linalg."))
 
 
 def _initial_value(value: Value) -> Value | None:
