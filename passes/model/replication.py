@@ -28,6 +28,7 @@ from ...dialects.mlir import (
     StringAttr,
     Value,
     blocks_of,
+    defining_op,
     source_position,
     walk,
 )
