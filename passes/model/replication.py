@@ -110,6 +110,8 @@ class ReplicationAnalysis:
         seen = {value}
         while True:
             rule = self._rule(value)
+            if rule.origin and defining_op(value) is not None:
+                return rule.origin  # a collective, whose groups are to blame
             unequal = [s for s in rule.sources if s not in seen and not self.equal_over(s, groups)]
             if not unequal:
                 return rule.origin or _name_of(value)

@@ -79,7 +79,7 @@ def _analyse(text: str) -> tuple[ReplicationAnalysis, list[Value], Operation]:
     function = next(
         op
         for op in walk(module)
-        if op.name == "func.func" and "main" in str(op.attributes["sym_name"])
+        if op.name == "func.func" and StringAttr(op.attributes["sym_name"]).value == "main"
     )
     returned = function.regions[0].blocks[0].operations[-1].operation
     return ReplicationAnalysis(module), list(returned.operands), module
