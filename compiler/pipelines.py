@@ -29,15 +29,18 @@ def default_pipeline(target: str, collectives: str, devices: int) -> str:
     ``collectives`` is ``devices`` or ``channel``. Loops end in ``cf`` form:
     in ``scf`` form IREE copies every loop-carried buffer in each trip.
     """
-    lowering = (
+    lowering = [
         f"{FIRST_LOWERING}{{target={target}}}",
         f"lower-matmul{{target={target}}}",
         f"legalize-fp8{{target={target}}}",
         "lower-encodings",
-        f"spmd-to-devices{{devices={devices}}}"
-        if collectives == "devices"
-        else "collectives-to-channels",
-    )
+    ]
+    if collectives == "channel":
+        lowering.append("collectives-to-channels")
+    else:
+        lowering.append(f"spmd-to-devices{{devices={devices}}}")
+        if devices > 1:
+            lowering.append("isolate-scalars")
     return f"builtin.module({','.join((*FRONTEND, *MODEL, *INPUT, *lowering, *CLEAN_UP))})"
 
 

@@ -10,6 +10,7 @@ from .mlir import (
     Attribute,
     Block,
     Context,
+    DenseI32ArrayAttr,
     FlatSymbolRefAttr,
     FunctionType,
     IndexType,
@@ -136,3 +137,25 @@ def collective(
         attributes["reduction_op"] = IntegerAttr.get(i32, REDUCTIONS.index(reduction))
     operands = [target, source, channel, *(ranks or ())]
     return b.op(f"flow.collective.{kind}", operands, result, attributes)
+
+
+def dispatch_region(op: Operation) -> None:
+    """Puts a pure op, whose results are static tensors, into a region of its own."""
+    loc = op.location
+    with loc.context:
+        segments = DenseI32ArrayAttr.get([0, 0])  # result dims, workload
+    # The second region, for the workgroup count, stays empty.
+    region = Operation.create(
+        "flow.dispatch.region",
+        results=[result.type for result in op.results],
+        attributes={"operandSegmentSizes": segments},
+        regions=2,
+        loc=loc,
+        ip=InsertionPoint(op),
+    )
+    block = Block.create_at_start(region.regions[0], [], [])
+    for old, new in zip(op.results, region.results, strict=True):
+        old.replace_all_uses_with(new)
+    op.detach_from_parent()
+    block.append(op)
+    Operation.create("flow.return", operands=list(op.results), loc=loc, ip=InsertionPoint(block))

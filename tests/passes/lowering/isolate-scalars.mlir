@@ -1,0 +1,57 @@
+// RUN: headrace-opt %s --pass-pipeline='builtin.module(isolate-scalars)' --split-input-file | FileCheck %s
+
+// Each scalar op on a value gets a region of its own.
+// CHECK-LABEL: func.func @two
+// CHECK: %[[A:.*]] = flow.dispatch.region -> (tensor<f32>) {
+// CHECK-NEXT: %[[R:.*]] = linalg.generic {{.*}} ins(%arg0 : tensor<bf16>)
+// CHECK: flow.return %[[R]] : tensor<f32>
+// CHECK: %[[B:.*]] = flow.dispatch.region -> (tensor<f32>) {
+// CHECK-NEXT: linalg.generic {{.*}} ins(%arg1 : tensor<bf16>)
+// CHECK: return %[[A]], %[[B]]
+#map = affine_map<() -> ()>
+func.func @two(%a: tensor<bf16>, %b: tensor<bf16>) -> (tensor<f32>, tensor<f32>) {
+  %e = tensor.empty() : tensor<f32>
+  %0 = linalg.generic {indexing_maps = [#map, #map], iterator_types = []} ins(%a : tensor<bf16>) outs(%e : tensor<f32>) {
+  ^bb0(%in: bf16, %out: f32):
+    %1 = arith.extf %in : bf16 to f32
+    linalg.yield %1 : f32
+  } -> tensor<f32>
+  %2 = linalg.generic {indexing_maps = [#map, #map], iterator_types = []} ins(%b : tensor<bf16>) outs(%e : tensor<f32>) {
+  ^bb0(%in: bf16, %out: f32):
+    %3 = arith.extf %in : bf16 to f32
+    linalg.yield %3 : f32
+  } -> tensor<f32>
+  return %0, %2 : tensor<f32>, tensor<f32>
+}
+
+// -----
+
+// Constants, fills and larger tensors stay as they are; so do reductions.
+// CHECK-LABEL: func.func @others
+// CHECK-NOT: flow.dispatch.region
+// CHECK: return
+#map = affine_map<() -> ()>
+#one = affine_map<(d0) -> (d0)>
+#none = affine_map<(d0) -> ()>
+func.func @others(%a: tensor<4xf32>) -> (tensor<f32>, tensor<4xf32>, tensor<f32>) {
+  %c = arith.constant 1.0 : f32
+  %k = arith.constant dense<2.0> : tensor<f32>
+  %e = tensor.empty() : tensor<f32>
+  %fill = linalg.fill ins(%c : f32) outs(%e : tensor<f32>) -> tensor<f32>
+  %0 = linalg.generic {indexing_maps = [#map, #map], iterator_types = []} ins(%k : tensor<f32>) outs(%e : tensor<f32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  } -> tensor<f32>
+  %f = tensor.empty() : tensor<4xf32>
+  %1 = linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]} ins(%a : tensor<4xf32>) outs(%f : tensor<4xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %5 = arith.addf %in, %in : f32
+    linalg.yield %5 : f32
+  } -> tensor<4xf32>
+  %2 = linalg.generic {indexing_maps = [#one, #none], iterator_types = ["reduction"]} ins(%a : tensor<4xf32>) outs(%fill : tensor<f32>) {
+  ^bb0(%in: f32, %out: f32):
+    %5 = arith.addf %in, %out : f32
+    linalg.yield %5 : f32
+  } -> tensor<f32>
+  return %0, %1, %2 : tensor<f32>, tensor<4xf32>, tensor<f32>
+}
