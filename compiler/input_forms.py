@@ -129,21 +129,15 @@ def _load_foreign(source: Any, context: Context) -> Operation:
         return _parse(bytes(artifact), "<jax.export>", context)
     kind = source.__class__
     if kind.__module__.startswith("jaxlib.") and hasattr(source, "operation"):
-        return parse_module(per_device_text(_copy(source)), "<jax>", context)
+        return parse_module(per_device_text(source), "<jax>", context)
     if hasattr(source, "compiler_ir") and hasattr(source, "args_info"):
-        module = _copy(source.compiler_ir(dialect="stablehlo"))
+        module = source.compiler_ir(dialect="stablehlo")
         return parse_module(per_device_text(module), "<jax>", context)
     hint = f": {_JAX_HINT}" if callable(source) else ""
     raise HeadraceError(
         "expected a module, MLIR text or bytecode, or a path, "
         f"got {kind.__module__}.{kind.__qualname__}{hint}"
     )
-
-
-def _copy(module: Any) -> Any:
-    """A copy of a jaxlib module, since the handover uses its module up."""
-    with module.context:
-        return module.__class__.parse(module.operation.get_asm(enable_debug_info=True))
 
 
 def _per_device(module: Operation) -> Operation:

@@ -24,21 +24,24 @@ AUTOMATIC = (
 
 
 def per_device_text(module: Any) -> str:
-    """The per-device StableHLO text of a jaxlib module, which is used up.
+    """The per-device StableHLO text of a jaxlib module.
+
+    The module stays as it is: it may be the one that JAX keeps to compile.
 
     Raises HeadraceError for a program over several devices without shard_map,
     and for what ``dissolve_shardy`` and ``to-per-device`` refuse.
     """
-    attributes, name = module.operation.attributes, "jax.uses_shape_polymorphism"
+    copy = module.operation.clone()
+    attributes, name = copy.operation.attributes, "jax.uses_shape_polymorphism"
     if name in attributes and str(attributes[name]) == "true":
         raise HeadraceError(
             "the artifact has symbolic shapes, or is for several platforms; headrace takes fixed "
             "shapes and one platform: jax.export.export(fn, platforms=['cpu'])"
         )
-    dissolve_shardy(module)
+    dissolve_shardy(copy.operation)
     # The generic form is what changes least between two versions of MLIR; the
     # locations let errors name lines of the user's Python file.
-    text = module.operation.get_asm(print_generic_op_form=True, enable_debug_info=True)
+    text = copy.operation.get_asm(print_generic_op_form=True, enable_debug_info=True)
     received = parse_module(text, "<jax>", make_context())
     with received.context, received.location:
         if not has_manual_parts(received) and (devices := _partitions(received)) > 1:

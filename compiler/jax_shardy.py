@@ -34,12 +34,12 @@ class _Mesh:
 
 
 def dissolve_shardy(module: Any) -> None:
-    """Rewrites all ``sdy`` ops and attributes of a jaxlib module, in place.
+    """Rewrites all ``sdy`` ops and attributes of a jaxlib module op, in place.
 
     Raises HeadraceError for shard_map over a subset of the mesh axes, and for
     sub-axis and unreduced shardings.
     """
-    operations = list(module.body.operations)
+    operations = list(module.regions[0].blocks[0].operations)
     meshes = {
         op.sym_name.value: _mesh_of(op.mesh) for op in operations if op.operation.name == "sdy.mesh"
     }
@@ -48,7 +48,7 @@ def dissolve_shardy(module: Any) -> None:
         for function in operations:
             if function.operation.name == "func.func":
                 rewriter.rewrite_function(function)
-        rewriter.set_partitions(module.operation)
+        rewriter.set_partitions(module)
         for op in operations:
             if op.operation.name == "sdy.mesh":
                 op.operation.erase()
