@@ -19,7 +19,7 @@ MODEL = (
     "headrace-cse",
     "headrace-dce",
 )
-INPUT = (STABLEHLO_INPUT,)
+INPUT = (STABLEHLO_INPUT, "normalize-loops")
 CLEAN_UP = ("strip-headrace", "convert-scf-to-cf", "canonicalize", "cse")
 
 
