@@ -70,11 +70,19 @@ class DeviceGrid:
                 if count is not None and id_ >= count:
                     raise error_at(
                         op,
-                        f"'{op.name}' names {kind} {id_}, but the module has {count} {kind}s "
-                        f"(num_replicas = {self.replicas or 1}, "
-                        f"num_partitions = {self.partitions or 1})",
+                        f"'{op.name}' names {kind} {id_}, but the module has "
+                        f"num_replicas = {self.replicas or 1} and "
+                        f"num_partitions = {self.partitions or 1}{_hint(op, kind)}",
                     )
         return rows
+
+
+def _hint(op: Operation, kind: str) -> str:
+    if kind != "replica":
+        return ""
+    if op.name in _BETWEEN_PARTITIONS:
+        return "; between partitions it takes a channel_handle"
+    return "; between partitions it takes a channel_handle and use_global_device_ids"
 
 
 def _count(module: Operation, name: str) -> int | None:

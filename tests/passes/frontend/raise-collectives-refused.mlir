@@ -57,6 +57,21 @@ func.func @types(%c: tensor<2xcomplex<f32>>, %q: tensor<2x!quant.uniform<i8:f32,
 
 // -----
 
+// CHECK-LABEL: func.func @padded_groups
+// CHECK-NOT: headrace
+// CHECK: return
+func.func @padded_groups(%x: tensor<2xf32>) -> tensor<2xf32> {
+  // expected-remark @below {{'stablehlo.all_reduce' not raised: the replica groups have different sizes}}
+  %0 = "stablehlo.all_reduce"(%x) <{replica_groups = dense<[[0, 1], [2, -1]]> : tensor<2x2xi64>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %s = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) : (tensor<2xf32>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+
+// -----
+
 // CHECK-LABEL: func.func @broadcast
 // CHECK: stablehlo.collective_broadcast
 func.func @broadcast(%x: tensor<2xf32>) -> tensor<2xf32> {
@@ -69,7 +84,7 @@ func.func @broadcast(%x: tensor<2xf32>) -> tensor<2xf32> {
 
 module @ids attributes {mhlo.num_partitions = 4 : i32, mhlo.num_replicas = 1 : i32} {
 func.func @replica(%x: tensor<2xf32>) -> tensor<8xf32> {
-  // expected-error @below {{'stablehlo.all_gather' names replica 1, but the module has 1 replicas (num_replicas = 1, num_partitions = 4)}}
+  // expected-error @below {{'stablehlo.all_gather' names replica 1, but the module has num_replicas = 1 and num_partitions = 4; between partitions it takes a channel_handle and use_global_device_ids}}
   %0 = "stablehlo.all_gather"(%x) <{all_gather_dim = 0 : i64, replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>}> : (tensor<2xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
@@ -79,7 +94,7 @@ func.func @replica(%x: tensor<2xf32>) -> tensor<8xf32> {
 
 module @ids attributes {mhlo.num_partitions = 4 : i32} {
 func.func @device(%x: tensor<2xf32>) -> tensor<12xf32> {
-  // expected-error @below {{'stablehlo.all_gather' names device 4, but the module has 4 devices}}
+  // expected-error @below {{'stablehlo.all_gather' names device 4, but the module has num_replicas = 1 and num_partitions = 4}}
   %0 = "stablehlo.all_gather"(%x) <{all_gather_dim = 0 : i64, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<[[0, 1, 2, 3, 4, 5]]> : tensor<1x6xi64>, use_global_device_ids}> : (tensor<2xf32>) -> tensor<12xf32>
   return %0 : tensor<12xf32>
 }
@@ -89,7 +104,7 @@ func.func @device(%x: tensor<2xf32>) -> tensor<12xf32> {
 
 module @ids attributes {mhlo.num_partitions = 4 : i32} {
 func.func @partition(%x: tensor<2xf32>) -> tensor<2xf32> {
-  // expected-error @below {{'stablehlo.collective_permute' names partition 4, but the module has 4 partitions}}
+  // expected-error @below {{'stablehlo.collective_permute' names partition 4, but the module has num_replicas = 1 and num_partitions = 4}}
   %0 = "stablehlo.collective_permute"(%x) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, source_target_pairs = dense<[[0, 4]]> : tensor<1x2xi64>}> : (tensor<2xf32>) -> tensor<2xf32>
   return %0 : tensor<2xf32>
 }
