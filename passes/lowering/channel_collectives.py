@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...dialects.flow import collective
-from ...dialects.fp8 import fp8_format
 from ...dialects.headrace import (
     AllGatherOp,
     AllReduceOp,
@@ -31,7 +30,7 @@ from ...dialects.tensor import (
 )
 from .channel_elements import Wire, movement_wire, reduction_wire
 from .channels import Channels, Groups, lookup
-from .reductions import reduce_elementwise
+from .reductions import check_reducible, reduce_elementwise
 
 
 def lower_on_channel(op: CollectiveOp, function: Operation, channels: Channels) -> Value:
@@ -43,6 +42,7 @@ def lower_on_channel(op: CollectiveOp, function: Operation, channels: Channels) 
     element = tensor_type(op.operands[0]).element_type
     if DYNAMIC in tensor_type(op.operands[0]).shape:
         raise error_at(op, f"'{op.name}' of a dynamic shape: channels need static ones")
+    check_reducible(op)
     wire = movement_wire(element)
     if wire is None:
         raise error_at(op, f"'{op.name}' of {element}: no channel carries this element type")
@@ -124,7 +124,7 @@ class _Lowering:
         return merge_dims(self.b, transpose(self.b, parts, order), 0)
 
     def all_reduce(self, reduction: str) -> Value:
-        found = self.reduction(reduction)
+        found = reduction_wire(self.element, reduction)
         if found is not None:
             wire, name = found
             value = wire.wrap(self.b, self.input)
@@ -141,7 +141,7 @@ class _Lowering:
         return self.b.drop_unit_dims(reduce_elementwise(self.b, rows, reduction), [0])
 
     def reduce_scatter(self, dim: int, reduction: str) -> Value:
-        found = self.reduction(reduction)
+        found = reduction_wire(self.element, reduction)
         value = self.parted(self.input, dim)
         rows = _rows(value) // self.n
         if found is not None:
@@ -153,15 +153,6 @@ class _Lowering:
         )
         parts = [slice_along(self.b, value, 0, i * rows, rows) for i in range(self.n)]
         return reduce_elementwise(self.b, parts, reduction)
-
-    def reduction(self, reduction: str) -> tuple[Wire, str] | None:
-        if fp8_format(self.element) is not None:
-            raise error_at(
-                self.op,
-                f"'{self.op.name}' combines {self.element} values, which neither RCCL nor NCCL "
-                "can do, and whose sum one byte does not hold: convert to f32 first",
-            )
-        return reduction_wire(self.element, reduction)
 
     def permute(self, op: CollectivePermuteOp, value: Value) -> Value:
         source_of = {pair[1]: pair[0] for pair in op.pairs}

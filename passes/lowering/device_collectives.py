@@ -21,7 +21,7 @@ from ...dialects.linalg import TensorBuilder, tensor_type
 from ...dialects.mlir import InsertionPoint, Value, error_at
 from ...dialects.tensor import DYNAMIC, concatenate, slice_along, splat
 from .device_counts import check_groups
-from .reductions import reduce_elementwise
+from .reductions import check_reducible, reduce_elementwise
 
 
 def lower_on_devices(op: CollectiveOp, inputs: list[Value], ip: InsertionPoint) -> list[Value]:
@@ -34,6 +34,7 @@ def lower_on_devices(op: CollectiveOp, inputs: list[Value], ip: InsertionPoint) 
     """
     check_groups(op, len(inputs))
     _check_static(op)
+    check_reducible(op)
     b = TensorBuilder(ip, op.location)
     if isinstance(op, CollectivePermuteOp):
         return _permute(op, inputs, b)
@@ -113,9 +114,12 @@ _LOWERINGS: dict[type[CollectiveOp], _Lower] = {
 
 def _permute(op: CollectivePermuteOp, inputs: list[Value], b: TensorBuilder) -> list[Value]:
     source_of = {target: source for source, target in op.pairs}
-    return [
-        transfer(b, inputs[source_of[device]], device)
-        if device in source_of
-        else splat(b, tensor_type(inputs[device]), 0)
-        for device in range(len(inputs))
-    ]
+    results: list[Value] = []
+    for device, value in enumerate(inputs):
+        if device in source_of:
+            given = inputs[source_of[device]]
+        else:
+            # Sent too: a constant alone is on no device in particular.
+            given = splat(b, tensor_type(value), 0)
+        results.append(transfer(b, given, device))
+    return results

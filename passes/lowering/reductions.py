@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...dialects.arith import Scalars
+from ...dialects.fp8 import fp8_format
+from ...dialects.headrace import AllReduceOp, CollectiveOp, ReduceScatterOp
 from ...dialects.linalg import TensorBuilder, dims_map, tensor_type
-from ...dialects.mlir import BF16Type, F16Type, F32Type, FloatType, IntegerType, Value
+from ...dialects.mlir import BF16Type, F16Type, F32Type, FloatType, IntegerType, Value, error_at
 
 _FLOAT = {"add": "addf", "mul": "mulf", "max": "maximumf", "min": "minimumf"}
 _INTEGER = {
@@ -32,6 +34,16 @@ _BOOLEAN = {
     "and": "andi",
     "xor": "xori",
 }
+
+
+def check_reducible(op: CollectiveOp) -> None:
+    """Raises HeadraceError for a reduction of fp8 values: one byte does not
+    hold the sum, and no library that IREE calls adds them up."""
+    element = tensor_type(op.operands[0]).element_type
+    if isinstance(op, AllReduceOp | ReduceScatterOp) and fp8_format(element) is not None:
+        raise error_at(
+            op, f"'{op.name}' of {element} values is not supported: convert them to f32 first"
+        )
 
 
 def reduce_elementwise(b: TensorBuilder, values: Sequence[Value], reduction: str) -> Value:
