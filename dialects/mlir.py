@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import re
 import sys
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
@@ -140,6 +141,7 @@ __all__ = [
 ]
 
 _BYTECODE_MAGIC = b"ML\xefR"
+_TOP_MODULE = re.compile(r'^("builtin\.module"|(builtin\.)?module)\b', re.MULTILINE)
 
 # The hooks that generated bindings use for their own op classes. Private by
 # name, but the only ones there are: the wheel leaves out the IRDL bindings.
@@ -242,23 +244,28 @@ def parse_module(
             raise HeadraceError(f"'{name}' is neither MLIR text nor MLIR bytecode") from None
     with context:
         try:
-            top = ir.Operation.parse(source, source_name=name)
-            if top.operation.name == "builtin.module":
-                return top.operation
-            if not implicit_module:
-                raise error_at(top, f"expected a builtin.module, got '{top.operation.name}'")
+            # Parsing twice in a context would rename resources, so guess first.
+            if implicit_module and not _TOP_MODULE.search(source):
+                return _parse_in_module(source, name)
+            top = ir.Operation.parse(source, source_name=name).operation
         except MLIRError as error:
             several = "single top-level operation, found" in str(error)
             if not (several and implicit_module):
                 raise HeadraceError(*native_diagnostics(error, name)) from None
+            return _parse_in_module(source, name)
         except ValueError as error:
             raise HeadraceError(Diagnostic("error", str(error), name)) from None
-        try:
-            module = Module.parse(source).operation
-        except MLIRError as error:
-            raise HeadraceError(*native_diagnostics(error, name)) from None
-        _name_locations(module, name)
-        return module
+        if top.name == "builtin.module":
+            return top
+        if not implicit_module:
+            raise error_at(top, f"expected a builtin.module, got '{top.name}'")
+        return _parse_in_module(source, name)
+
+
+def _parse_in_module(source: str, name: str) -> Operation:
+    module = Module.parse(source).operation
+    _name_locations(module, name)
+    return module
 
 
 def _parse_bytecode(data: bytes, name: str, context: Context) -> Operation:

@@ -9,7 +9,7 @@ from dataclasses import MISSING, dataclass
 from typing import Any, ClassVar, Self, get_args, get_origin
 
 from ..dialects.mlir import HeadraceError, Operation
-from .pipeline_text import Options
+from .pipeline_text import Options, format_options
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,10 @@ class Pass:
 
     def run(self, module: Operation) -> None:
         raise NotImplementedError
+
+    def __str__(self) -> str:
+        """As in a pipeline's text."""
+        return self.name + format_options(self.options())
 
     @classmethod
     def summary(cls) -> str:

@@ -1,0 +1,11 @@
+// RUN: headrace-opt %s --emit-bytecode -o %t.mlirbc && headrace-opt %t.mlirbc --verify-roundtrip | FileCheck %s
+// RUN: headrace-opt %s --emit-bytecode --emit-bytecode-version=5 | headrace-opt - | FileCheck %s
+// RUN: not headrace-opt %s --emit-bytecode --emit-bytecode-version=99 -o %t.no 2>&1 | FileCheck %s --check-prefix=VERSION
+// VERSION: error: MLIR cannot write bytecode version 99
+
+// CHECK: func.func @f
+// CHECK: "headrace.dequantize"(%arg0, %arg1)
+func.func @f(%q: tensor<8x4xf8E4M3FN>, %s: tensor<bf16>) -> tensor<8x4xbf16> {
+  %0 = "headrace.dequantize"(%q, %s) {operandSegmentSizes = array<i32: 1, 1>, scale_mode = "multiply"} : (tensor<8x4xf8E4M3FN>, tensor<bf16>) -> tensor<8x4xbf16>
+  return %0 : tensor<8x4xbf16>
+}
