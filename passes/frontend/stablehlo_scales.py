@@ -15,16 +15,18 @@ from ...dialects.mlir import (
     InsertionPoint,
     Location,
     Operation,
-    RankedTensorType,
     Value,
     defining_op,
 )
-from ...dialects.ops.constraints import element_type_of, is_per_tensor, shape_of
+from ...dialects.ops.constraints import DYNAMIC, element_type_of, is_per_tensor, shape_of
 from ...dialects.stablehlo import i64_array, reshape, splat_constant, splat_element
 
 _BROADCAST = "stablehlo.broadcast_in_dim"
 _DYNAMIC_BROADCAST = "stablehlo.dynamic_broadcast_in_dim"
 _RESHAPE = "stablehlo.reshape"
+_SPREADS = (_BROADCAST, _DYNAMIC_BROADCAST, _RESHAPE)
+# Frontends write two or three in a row; a bound keeps the cost linear.
+_LONGEST = 16
 
 
 @dataclass(frozen=True)
@@ -51,79 +53,98 @@ def find_scale(value: Value) -> Scale | None:
     """
     spreads: list[Operation] = []
     source = value
-    while (op := defining_op(source)) and op.name in (_BROADCAST, _DYNAMIC_BROADCAST, _RESHAPE):
-        spreads.append(op)
+    while len(spreads) < _LONGEST and (op := defining_op(source)) and op.name in _SPREADS:
+        spreads.insert(0, op)
         source = op.operands[0]
     if is_per_tensor(shape_of(source)):
         return Scale(source, tuple(shape_of(source)))
     if splat_element(source):
         return Scale(source, ())
-    shape = shape_of(value)
-    if not RankedTensorType(source.type).has_static_shape or any(
-        op.name == _DYNAMIC_BROADCAST for op in spreads
-    ):
-        return None
-    sizes = shape_of(source)
-    for op in reversed(spreads):
-        spread = _broadcast(op, sizes) if op.name == _BROADCAST else _reshaped(op, sizes)
-        if spread is None:  # not a scale of blocks any more: start anew here
-            source, spread = op.results[0], shape_of(op.results[0])
-        sizes = spread
-    if math.prod(sizes) < math.prod(shape):
-        return Scale(source, tuple(sizes))
+    for start, op in enumerate(spreads):
+        source = op.operands[0]
+        sizes = _blocks(shape_of(source), spreads[start:])
+        if sizes is not None and math.prod(sizes) < math.prod(shape_of(value)):
+            return Scale(source, tuple(sizes))
     return None
 
 
-def _broadcast(op: Operation, sizes: list[int]) -> list[int] | None:
-    """Sizes of the scale after a broadcast_in_dim of the data around it.
+def _blocks(shape: list[int], spreads: Sequence[Operation]) -> list[int] | None:
+    """Sizes of the grid of blocks over which ``spreads`` spread a tensor.
 
-    None where the broadcast transposes the scale's elements.
+    Each dimension's index is followed as digits. None where the result is
+    no grid of blocks in the source's order.
     """
-    before, after = shape_of(op.operands[0]), shape_of(op.results[0])
-    spread = [1] * len(after)
-    last = -1
-    for dim, target in enumerate(i64_array(op, "broadcast_dimensions")):
-        if before[dim] != after[target] or sizes[dim] == 1:
-            continue
-        if target < last:
+    if DYNAMIC in shape:
+        return None
+    dims: _Dims | None = [_merged([(size, True)]) for size in shape]
+    for op, following in zip(spreads, (*spreads[1:], None), strict=True):
+        before, after = shape_of(op.operands[0]), shape_of(op.results[0])
+        if op.name == _DYNAMIC_BROADCAST or 0 in after or DYNAMIC in after:
             return None
-        spread[target], last = sizes[dim], target
+        if op.name == _BROADCAST:
+            targets = i64_array(op, "broadcast_dimensions")
+            dims = _broadcast(dims, before, after, targets)
+        elif following is None or following.name != _RESHAPE:  # of several, the last counts
+            dims = _reshaped(dims, after)
+        if dims is None:
+            return None
+    # In each dimension, one digit that picks, before one that repeats.
+    if any((len(digits) == 2 and digits[1][1]) or len(digits) > 2 for digits in dims):
+        return None
+    return [digits[0][0] if digits and digits[0][1] else 1 for digits in dims]
+
+
+# One digit of a dimension's index, most significant first: its radix, and
+# whether it picks an element of the source or repeats one.
+_Digit = tuple[int, bool]
+_Dims = list[list[_Digit]]
+
+
+def _merged(digits: Sequence[_Digit]) -> list[_Digit]:
+    """Neighbours of one kind are one digit; a digit of radix 1 is none."""
+    found: list[_Digit] = []
+    for radix, picks in digits:
+        if radix != 1 and found and found[-1][1] == picks:
+            found[-1] = (found[-1][0] * radix, picks)
+        elif radix != 1:
+            found.append((radix, picks))
+    return found
+
+
+def _broadcast(
+    dims: _Dims, before: list[int], after: list[int], targets: list[int]
+) -> _Dims | None:
+    """None where the broadcast exchanges dimensions of the source."""
+    spread: _Dims = [_merged([(size, False)]) for size in after]
+    last = -1
+    for digits, size, target in zip(dims, before, targets, strict=True):
+        if size != after[target]:
+            continue  # of size 1, so that its elements are repeated
+        spread[target] = digits
+        if any(picks for _, picks in digits):
+            if target < last:
+                return None
+            last = target
     return spread
 
 
-def _reshaped(op: Operation, sizes: list[int]) -> list[int] | None:
-    """Sizes of the scale after a reshape of the data around it.
-
-    The data's elements are numbered by digits, most significant first; a
-    digit either picks an element of the scale or repeats one. In each new
-    dimension all picking digits must come before all repeating ones.
-    """
-    before, after = shape_of(op.operands[0]), shape_of(op.results[0])
-    if 0 in before:
-        return None
-    digits: list[tuple[int, bool]] = []
-    for data, scale in zip(before, sizes, strict=True):
-        digits += [(scale, True), (data // scale, False)]
-    digits = [digit for digit in reversed(digits) if digit[0] != 1]
-    return _regrouped(digits, after)
-
-
-def _regrouped(digits: list[tuple[int, bool]], shape: Sequence[int]) -> list[int] | None:
-    """Deals digits (least significant first) out to dims of ``shape``."""
-    found: list[int] = []
+def _reshaped(dims: _Dims, shape: Sequence[int]) -> _Dims | None:
+    """Deals all digits out to the dims of ``shape``; None where one is cut
+    at a size that does not divide it."""
+    rest = _merged([digit for digits in dims for digit in digits])[::-1]
+    found: _Dims = []
     for size in shape:
-        picked, left, repeating = 1, size, False
-        while left != 1:
-            radix, picks = digits.pop()
-            if radix > left:  # a digit of two dims: its upper part is here
-                if radix % left:
+        digits: list[_Digit] = []
+        while size != 1:
+            radix, picks = rest.pop()
+            if radix > size:  # a digit of two dims: its upper part is here
+                if radix % size:
                     return None
-                digits.append((radix // left, picks))
-                radix = left
-            if left % radix or (picks and repeating):
+                rest.append((radix // size, picks))
+                radix = size
+            if size % radix:
                 return None
-            left //= radix
-            picked *= radix if picks else 1
-            repeating = not picks
-        found.append(picked)
+            size //= radix
+            digits.append((radix, picks))
+        found.append(digits)
     return found
