@@ -15,7 +15,7 @@ from headrace.compiler.iree_child import run_iree_compile
 from headrace.compiler.metadata import FunctionInfo, ValueInfo
 from headrace.compiler.runtime import run_program
 from headrace.compiler.targets import find_target
-from headrace.dialects.mlir import make_context, parse_module
+from headrace.dialects.mlir import Operation, make_context, parse_module
 from headrace.passes.pipeline import Pipeline
 
 LOWERING = "spmd-to-devices,strip-headrace,convert-scf-to-cf,canonicalize,cse"
@@ -73,11 +73,23 @@ return {", ".join(returned)} : {types}
 
 
 def run_cases(
-    cases: Sequence[Case], devices: int, folder: Path, partitions: int | None = None
+    cases: Sequence[Case],
+    devices: int,
+    folder: Path,
+    partitions: int | None = None,
+    passes: str = "",
+    change: Callable[[Operation], None] | None = None,
 ) -> dict[str, list[Array]]:
-    """What each case gives on the devices: ``[devices, *shape]`` per result."""
+    """What each case gives on the devices: ``[devices, *shape]`` per result.
+
+    ``passes`` run before the lowering, then ``change``.
+    """
     text = function_text(cases, devices, partitions or devices)
     module = parse_module(text, "cases.mlir", make_context())
+    if passes:
+        Pipeline.parse(f"builtin.module({passes})").run(module)
+    if change is not None:
+        change(module)
     Pipeline.parse(f"builtin.module({LOWERING})").run(module)
     vmfb = folder / "cases.vmfb"
     vmfb.write_bytes(run_iree_compile(module, find_target("cpu").flags("devices", devices)).vmfb)

@@ -1,4 +1,4 @@
-"""Every collective of spmd-to-devices, run on N CPU devices against numpy."""
+"""Every collective in both lowerings, run on N CPU devices against numpy."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import collective_reference as reference
 import pytest
+from channel_simulation import from_channels
 from collective_reference import DTYPES, random_array
 from device_programs import Argument, Case, assert_same, run_cases
 from headrace.compiler.element_types import Array
@@ -155,11 +155,7 @@ def parts() -> list[object]:
     ]
 
 
-@pytest.mark.parametrize(("devices", "first"), parts())
-def test_against_numpy(devices: int, first: int) -> None:
-    cases = [make() for make in all_cases(devices)[first : first + PART[devices]]]
-    with TemporaryDirectory() as folder:
-        results = run_cases(cases, devices, Path(folder))
+def check(cases: Sequence[Case], results: dict[str, list[Array]]) -> None:
     wrong: list[str] = []
     for one in cases:
         try:
@@ -167,3 +163,28 @@ def test_against_numpy(devices: int, first: int) -> None:
         except AssertionError as error:
             wrong.append(f"{one.name}: {str(error).strip()[:300]}")
     assert not wrong, "\n".join(wrong)
+
+
+def part_of(devices: int, first: int) -> list[Case]:
+    return [make() for make in all_cases(devices)[first : first + PART[devices]]]
+
+
+@pytest.mark.parametrize(("devices", "first"), parts())
+def test_against_numpy(devices: int, first: int, tmp_path: Path) -> None:
+    cases = part_of(devices, first)
+    check(cases, run_cases(cases, devices, tmp_path))
+
+
+@pytest.mark.parametrize(("devices", "first"), parts())
+def test_channels_against_numpy(devices: int, first: int, tmp_path: Path) -> None:
+    """What collectives-to-channels makes, its flow collectives run as
+    collectives between devices."""
+    cases = part_of(devices, first)
+    results = run_cases(
+        cases,
+        devices,
+        tmp_path,
+        passes="collectives-to-channels",
+        change=partial(from_channels, devices=devices),
+    )
+    check(cases, results)
