@@ -21,7 +21,7 @@ from ...dialects.mlir import (
     defining_op,
 )
 from ...dialects.ops.collectives import all_gather, all_to_all, collective_permute
-from ...dialects.ops.constraints import DYNAMIC, is_per_tensor, shape_of
+from ...dialects.ops.constraints import DYNAMIC, is_per_tensor
 from ..rewriting import Miss
 from .replication import ReplicationAnalysis
 
@@ -112,6 +112,9 @@ def scale_bytes(op: CollectiveOp, plan: ScalePlan, scale: Sequence[int], width: 
 def equality_fault(analysis: ReplicationAnalysis, op: CollectiveOp, scale: Value) -> str:
     """Why the proof of equality fails, naming where the devices part."""
     groups = op.groups
+    missing = [d for group in groups for d in group if d >= analysis.devices]
+    if missing:
+        return f"the program has {analysis.devices} devices, and no device {missing[0]}"
     origin = analysis.why_unequal(scale, groups)
     return f"the scale is not proved equal over the replica groups {groups}: it depends on {origin}"
 
@@ -163,7 +166,3 @@ def _is_positive_constant(scale: Value) -> bool:
     if not isinstance(splat, FloatAttr):
         return False
     return 0.0 < splat.value < math.inf
-
-
-def scale_shape(scale: Value | None) -> list[int]:
-    return [] if scale is None else shape_of(scale)

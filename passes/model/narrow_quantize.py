@@ -30,14 +30,9 @@ from .collective_scales import (
     zeros_fault,
 )
 from .data_movement import movement_of
+from .dequantized_values import MAX_DEPTH, is_float_convert, retyped_clone
 from .movement import Movement, with_element_type
-from .narrow_dequantize import (
-    MAX_DEPTH,
-    as_collective,
-    forget_reason,
-    is_float_convert,
-    retyped_clone,
-)
+from .narrow_dequantize import as_collective, forget_reason
 from .replication import ReplicationAnalysis
 
 _CONVERTS = ("arith.truncf", "stablehlo.convert")
@@ -123,11 +118,12 @@ class NarrowQuantize(Pattern[NarrowedInput]):
         scale = QuantizeOp(op).scale if op.name == QuantizeOp.OPERATION_NAME else None
         if scale is not None and (fault := self._scale_fault(collective, scale, path)):
             return Miss(fault)
+        # Where the collective was, if the scale is there already.
+        if scale is None or dominates(scale, maker):
+            return NarrowedInput(maker, path, maker)
         if op.block == maker.block:
             return NarrowedInput(maker, path, op)
-        if scale is not None and not dominates(scale, maker):
-            return Miss("the quantize is in another region, where its scale is made")
-        return NarrowedInput(maker, path, maker)
+        return Miss("the quantize is in another region, where its scale is made")
 
     def _scale_fault(
         self, collective: CollectiveOp, scale: Value, path: tuple[Movement | Operation, ...]

@@ -18,7 +18,8 @@ from ...dialects.ops.constraints import element_type_of, is_wide_float
 from ..rewriting import Miss
 from .collective_scales import NARROWABLE
 from .data_movement import movement_of
-from .narrow_dequantize import NarrowDequantize, is_dequantize, is_float_convert
+from .dequantized_values import is_dequantize, is_float_convert
+from .narrow_dequantize import NarrowDequantize
 from .narrow_quantize import NarrowQuantize, is_quantize
 
 REDUCTION_REASON = "reductions are never narrowed: a sum in fp8 would lose bits"
