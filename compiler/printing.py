@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from dataclasses import dataclass
 
-from ..dialects.mlir import HeadraceError, Operation
+from ..dialects.mlir import HeadraceError, Operation, collect_diagnostics
 
 _NO_LIMIT = (1 << 63) - 1
 
@@ -46,8 +46,10 @@ def bytecode_of(module: Operation, version: int | None = None) -> bytes:
     Raises HeadraceError for a version that MLIR cannot write.
     """
     data = io.BytesIO()
-    try:
-        module.write_bytecode(data, desired_version=version)
-    except ValueError:
-        raise HeadraceError(f"MLIR cannot write bytecode version {version}") from None
+    with collect_diagnostics(module.context) as found:
+        try:
+            module.write_bytecode(data, desired_version=version)
+        except ValueError as error:
+            reason = found[0].message if found else str(error)
+            raise HeadraceError(f"cannot write bytecode: {reason}") from None
     return data.getvalue()

@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
 from ..compiler import files
-from ..dialects.mlir import HeadraceError
+from ..dialects.errors import Diagnostic, HeadraceError
 
 
 class ArgumentParser(argparse.ArgumentParser):
@@ -56,6 +57,9 @@ def run_tool(body: Callable[[], int]) -> int:
         return 1
     except KeyboardInterrupt:
         return 130
+    except Exception as error:
+        print_error(_internal_error(error))
+        return 1
 
 
 def _silence_stdout() -> None:
@@ -64,8 +68,21 @@ def _silence_stdout() -> None:
 
 
 def print_error(error: HeadraceError) -> None:
+    """To stderr; with HEADRACE_TRACEBACK=1, Python's traceback too."""
     for diagnostic in error.diagnostics:
         print(diagnostic, file=sys.stderr)
+    if os.environ.get("HEADRACE_TRACEBACK") == "1":
+        traceback.print_exception(error)
+
+
+def _internal_error(error: Exception) -> HeadraceError:
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    message = f"internal error: {type(error).__name__}: {error} ({frame.filename}:{frame.lineno})"
+    found = HeadraceError(
+        Diagnostic("error", message), Diagnostic("note", "HEADRACE_TRACEBACK=1 shows more")
+    )
+    found.__cause__ = error
+    return found
 
 
 def read_input(path: str) -> bytes:

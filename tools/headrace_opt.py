@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import traceback
 from argparse import Namespace
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
@@ -245,16 +244,18 @@ class OptTool:
             found = [d for d in outcome.diagnostics if d.severity != "error"] + outcome.errors()
             only_expected = arguments.verify_diagnostics == "only-expected"
             faults = check_diagnostics(chunk.text, chunk.name, found, only_expected=only_expected)
-            command_line.print_error(HeadraceError(*faults))
+            if faults:
+                command_line.print_error(HeadraceError(*faults))
             return int(bool(faults))
         for diagnostic in outcome.diagnostics:
             if diagnostic.severity != "error" and (
                 diagnostic.severity != "remark" or arguments.remarks
             ):
                 print(diagnostic, file=sys.stderr)
-        command_line.print_error(HeadraceError(*outcome.errors()))
-        if outcome.error and arguments.traceback:
-            traceback.print_exception(outcome.error)
+        if outcome.errors():
+            error = HeadraceError(*outcome.errors())
+            error.__cause__ = outcome.error
+            command_line.print_error(error)
         sys.stderr.flush()
         return int(bool(outcome.errors()))
 

@@ -119,7 +119,6 @@ def _add_debugging(parser: ArgumentParser) -> None:
         help="only the failing pass, and the IR before it",
     )
     group.add_argument("--mlir-disable-threading", action="store_true", help="always so")
-    group.add_argument("--traceback", action="store_true", help="Python's, under an error")
 
 
 def _add_information(parser: ArgumentParser) -> None:

@@ -1,7 +1,7 @@
 // RUN: headrace-opt %s --emit-bytecode -o %t.mlirbc && headrace-opt %t.mlirbc --verify-roundtrip | FileCheck %s
 // RUN: headrace-opt %s --emit-bytecode --emit-bytecode-version=5 | headrace-opt - | FileCheck %s
 // RUN: not headrace-opt %s --emit-bytecode --emit-bytecode-version=99 -o %t.no 2>&1 | FileCheck %s --check-prefix=VERSION
-// VERSION: error: MLIR cannot write bytecode version 99
+// VERSION: error: cannot write bytecode: unsupported version requested 99, must be in range
 
 // CHECK: func.func @f
 // CHECK: "headrace.dequantize"(%arg0, %arg1)
