@@ -11,6 +11,12 @@ from ...dialects.arith import Scalars
 from ...dialects.mlir import BF16Type, F32Type, Type, Value
 
 
+def widen(s: Scalars, value: Value) -> Value:
+    """A bf16 as f32 by its bits: an extf takes back the rounding before it."""
+    bits = s.convert("extui", s.convert("bitcast", value, s.integer_type(16)), s.integer_type(32))
+    return s.convert("bitcast", s.binary("shli", bits, 16), F32Type.get(s.loc.context))
+
+
 def binary(s: Scalars, name: str, a: Value, b: Value) -> Value:
     """``arith.<name>`` of two values of one type, rounded to that type.
 
@@ -19,8 +25,7 @@ def binary(s: Scalars, name: str, a: Value, b: Value) -> Value:
     """
     if not isinstance(a.type, BF16Type):
         return s.binary(name, a, b)
-    f32 = F32Type.get(s.loc.context)
-    wide = s.binary(name, s.convert_float(a, f32), s.convert_float(b, f32))
+    wide = s.binary(name, widen(s, a), widen(s, b))
     return convert(s, wide, a.type)
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from ...dialects.arith import Scalars
 from ...dialects.fp8 import Fp8Format
 from ...dialects.mlir import BF16Type, F16Type, F32Type, F64Type, Type, Value
+from . import bf16_rounding
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,9 @@ def encode(s: Scalars, value: Value, format_: Fp8Format, *, saturate: bool) -> V
     none. NaN stays NaN. In the FNUZ formats -0 becomes 0.
     """
     wide = _F64 if isinstance(value.type, F64Type) else _F32
-    if wide is _F32:
+    if isinstance(value.type, BF16Type):
+        value = bf16_rounding.widen(s, value)
+    elif wide is _F32:
         value = s.convert_float(value, F32Type.get(s.loc.context))
     integer = s.integer_type(wide.width)
     bits = s.convert("bitcast", value, integer)
