@@ -18,7 +18,7 @@ from headrace.compiler.targets import find_target
 from headrace.dialects.mlir import Operation, make_context, parse_module
 from headrace.passes.pipeline import Pipeline
 
-LOWERING = "spmd-to-devices,strip-headrace,convert-scf-to-cf,canonicalize,cse"
+LOWERING = "spmd-to-devices,isolate-scalars,strip-headrace,convert-scf-to-cf,canonicalize,cse"
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,208 @@
+"""Whole StableHLO programs with collectives, compiled and run on CPU devices."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import collective_reference as reference
+import headrace
+import numpy as np
+import pytest
+from headrace.compiler.element_types import Array
+from headrace.compiler.runtime import load_functions, run_program
+
+HANDLE = "channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>"
+ALL = f"{HANDLE}, replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>, use_global_device_ids"
+REPLICATED = '{mhlo.sharding = "{replicated}"}'
+
+
+def run(body: str, signature: str, inputs: list[Array], folder: Path, **counts: int) -> list[Array]:
+    """``body`` is the text of @main on four devices."""
+    partitions, replicas = counts.get("partitions", 4), counts.get("replicas", 1)
+    text = f"""module attributes {{mhlo.num_partitions = {partitions} : i32,
+      mhlo.num_replicas = {replicas} : i32}} {{
+    func.func public @main{signature} {{
+      {body}
+    }} }}"""
+    vmfb = folder / "program.vmfb"
+    result: Any = headrace.compile(text, target="cpu")
+    result.save(vmfb)
+    return run_program(vmfb, load_functions(vmfb)["main"], inputs)
+
+
+def numbers(shape: tuple[int, ...], seed: int = 0) -> Array:
+    """Whole numbers, whose sums are exact in any order."""
+    return np.random.default_rng(seed).integers(-8, 8, shape).astype(np.float32)
+
+
+def sum_text(result: str, value: str, type_: str, groups: str = ALL) -> str:
+    element = type_[len("tensor<") : -1].rpartition("x")[2]
+    return f"""{result} = "stablehlo.all_reduce"({value}) <{{{groups}}}> ({{
+      ^bb0(%l: tensor<{element}>, %r: tensor<{element}>):
+        %sum = stablehlo.add %l, %r : tensor<{element}>
+        stablehlo.return %sum : tensor<{element}>
+      }}) : ({type_}) -> {type_}"""
+
+
+def test_own_part_of_a_replicated_argument(tmp_path: Path) -> None:
+    """partition_id arithmetic on scalar tensors, then a dynamic slice."""
+    table = numbers((16, 4))
+    body = """
+      %id = stablehlo.partition_id : tensor<ui32>
+      %i = stablehlo.convert %id : (tensor<ui32>) -> tensor<i32>
+      %four = stablehlo.constant dense<4> : tensor<i32>
+      %zero = stablehlo.constant dense<0> : tensor<i32>
+      %start = stablehlo.multiply %i, %four : tensor<i32>
+      %r = stablehlo.dynamic_slice %t, %start, %zero, sizes = [4, 4]
+        : (tensor<16x4xf32>, tensor<i32>, tensor<i32>) -> tensor<4x4xf32>
+      return %r : tensor<4x4xf32>"""
+    signature = f"(%t: tensor<16x4xf32> {REPLICATED}) -> tensor<4x4xf32>"
+    (result,) = run(body, signature, [np.stack([table] * 4)], tmp_path)
+    np.testing.assert_array_equal(result, table.reshape(4, 4, 4))
+
+
+def test_ring_of_permutes_in_a_loop(tmp_path: Path) -> None:
+    """An all-gather by hand: in each trip the neighbour's block is stored."""
+    x = numbers((4, 2, 4), 1)
+    body = f"""
+      %zero = stablehlo.constant dense<0> : tensor<i32>
+      %init = stablehlo.constant dense<0.0> : tensor<8x4xf32>
+      %r:3 = stablehlo.while(%i = %zero, %block = %x, %out = %init)
+          : tensor<i32>, tensor<2x4xf32>, tensor<8x4xf32>
+      cond {{
+        %n = stablehlo.constant dense<4> : tensor<i32>
+        %go = stablehlo.compare LT, %i, %n, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %go : tensor<i1>
+      }} do {{
+        %two = stablehlo.constant dense<2> : tensor<i32>
+        %one = stablehlo.constant dense<1> : tensor<i32>
+        %at = stablehlo.multiply %i, %two : tensor<i32>
+        %o = stablehlo.dynamic_update_slice %out, %block, %at, %zero
+          : (tensor<8x4xf32>, tensor<2x4xf32>, tensor<i32>, tensor<i32>) -> tensor<8x4xf32>
+        %b = "stablehlo.collective_permute"(%block) <{{{HANDLE},
+          source_target_pairs = dense<[[1, 0], [2, 1], [3, 2], [0, 3]]> : tensor<4x2xi64>}}>
+          : (tensor<2x4xf32>) -> tensor<2x4xf32>
+        %j = stablehlo.add %i, %one : tensor<i32>
+        stablehlo.return %j, %b, %o : tensor<i32>, tensor<2x4xf32>, tensor<8x4xf32>
+      }}
+      return %r#2 : tensor<8x4xf32>"""
+    (result,) = run(body, "(%x: tensor<2x4xf32>) -> tensor<8x4xf32>", [x], tmp_path)
+    for device in range(4):
+        expected = np.concatenate([x[(device + i) % 4] for i in range(4)])
+        np.testing.assert_array_equal(result[device], expected)
+
+
+def test_scalar_statistics(tmp_path: Path) -> None:
+    """A mean over all devices: rank-0 collectives and arithmetic around them."""
+    x = numbers((4, 8), 2)
+    body = f"""
+      %zero = stablehlo.constant dense<0.0> : tensor<f32>
+      %n = stablehlo.constant dense<3.200000e+01> : tensor<f32>
+      %s = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0]
+        : (tensor<8xf32>, tensor<f32>) -> tensor<f32>
+      {sum_text("%t", "%s", "tensor<f32>")}
+      %m = stablehlo.divide %t, %n : tensor<f32>
+      %b = stablehlo.broadcast_in_dim %m, dims = [] : (tensor<f32>) -> tensor<8xf32>
+      %d = stablehlo.subtract %x, %b : tensor<8xf32>
+      return %d, %m : tensor<8xf32>, tensor<f32>"""
+    signature = "(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<f32>)"
+    centred, mean = run(body, signature, [x], tmp_path)
+    np.testing.assert_array_equal(mean, np.full(4, x.mean(), np.float32))
+    np.testing.assert_array_equal(centred, x - x.mean())
+
+
+def test_stops_when_all_devices_agree(tmp_path: Path) -> None:
+    """The condition of the loop is a sum over all devices."""
+    x = np.abs(numbers((4, 4), 3)) + 1
+    body = f"""
+      %r = stablehlo.while(%v = %x) : tensor<4xf32>
+      cond {{
+        %zero = stablehlo.constant dense<0.0> : tensor<f32>
+        %limit = stablehlo.constant dense<1.000000e+01> : tensor<f32>
+        %s = stablehlo.reduce(%v init: %zero) applies stablehlo.add across dimensions = [0]
+          : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
+        {sum_text("%t", "%s", "tensor<f32>")}
+        %go = stablehlo.compare GT, %t, %limit, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+        stablehlo.return %go : tensor<i1>
+      }} do {{
+        %half = stablehlo.constant dense<5.000000e-01> : tensor<4xf32>
+        %h = stablehlo.multiply %v, %half : tensor<4xf32>
+        stablehlo.return %h : tensor<4xf32>
+      }}
+      return %r : tensor<4xf32>"""
+    (result,) = run(body, "(%x: tensor<4xf32>) -> tensor<4xf32>", [x], tmp_path)
+    expected = x
+    while expected.sum() > 10:
+        expected = expected / 2
+    np.testing.assert_array_equal(result, expected)
+
+
+def test_replicas_and_partitions(tmp_path: Path) -> None:
+    """Two replicas of two partitions; groups over partitions of one replica."""
+    x = numbers((4, 4), 4)
+    groups = (
+        f"{HANDLE}, replica_groups = dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>, "
+        "use_global_device_ids"
+    )
+    body = f"""
+      {sum_text("%s", "%x", "tensor<4xf32>", groups)}
+      %p = stablehlo.partition_id : tensor<ui32>
+      %r = stablehlo.replica_id : tensor<ui32>
+      return %s, %p, %r : tensor<4xf32>, tensor<ui32>, tensor<ui32>"""
+    signature = "(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<ui32>, tensor<ui32>)"
+    summed, partition, replica = run(body, signature, [x], tmp_path, partitions=2, replicas=2)
+    np.testing.assert_array_equal(summed, reference.all_reduce(x, "add", [[0, 1], [2, 3]]))
+    assert partition.tolist() == [0, 1, 0, 1]
+    assert replica.tolist() == [0, 0, 1, 1]
+
+
+def test_constants_and_arguments_as_results(tmp_path: Path) -> None:
+    """What no op computes; and a collective of a constant."""
+    x = numbers((4, 4), 5)
+    body = f"""
+      %c = stablehlo.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+      {sum_text("%s", "%c", "tensor<4xf32>")}
+      %g = "stablehlo.all_gather"(%c) <{{all_gather_dim = 0 : i64, {ALL}}}>
+        : (tensor<4xf32>) -> tensor<16xf32>
+      return %x, %c, %x, %s, %g
+        : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<16xf32>"""
+    types = "tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<16xf32>"
+    signature = f"(%x: tensor<4xf32>, %unused: tensor<2xf32>) -> ({types})"
+    results = run(body, signature, [x, numbers((4, 2))], tmp_path)
+    constant = np.array([1, 2, 3, 4], np.float32)
+    expected = [x, [constant] * 4, x, [constant * 4] * 4, [np.tile(constant, 4)] * 4]
+    for actual, want in zip(results, expected, strict=True):
+        np.testing.assert_array_equal(actual, np.array(want))
+
+
+def test_branch_on_a_replicated_flag(tmp_path: Path) -> None:
+    x = numbers((4, 4), 6)
+    body = f"""
+      %r = "stablehlo.if"(%flag) ({{
+        {sum_text("%s", "%x", "tensor<4xf32>")}
+        stablehlo.return %s : tensor<4xf32>
+      }}, {{
+        %n = stablehlo.negate %x : tensor<4xf32>
+        stablehlo.return %n : tensor<4xf32>
+      }}) : (tensor<i1>) -> tensor<4xf32>
+      return %r : tensor<4xf32>"""
+    signature = f"(%x: tensor<4xf32>, %flag: tensor<i1> {REPLICATED}) -> tensor<4xf32>"
+    for flag in (False, True):
+        (result,) = run(body, signature, [x, np.full(4, flag)], tmp_path)
+        expected = np.stack([x.sum(0)] * 4) if flag else -x
+        np.testing.assert_array_equal(result, expected)
+
+
+def test_branch_on_a_sharded_flag_is_refused(tmp_path: Path) -> None:
+    body = f"""
+      %r = "stablehlo.if"(%flag) ({{
+        {sum_text("%s", "%x", "tensor<4xf32>")}
+        stablehlo.return %s : tensor<4xf32>
+      }}, {{
+        stablehlo.return %x : tensor<4xf32>
+      }}) : (tensor<i1>) -> tensor<4xf32>
+      return %r : tensor<4xf32>"""
+    signature = "(%x: tensor<4xf32>, %flag: tensor<i1>) -> tensor<4xf32>"
+    with pytest.raises(headrace.HeadraceError, match="may differ between devices"):
+        run(body, signature, [numbers((4, 4)), np.full(4, True)], tmp_path)
