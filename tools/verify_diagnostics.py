@@ -23,7 +23,7 @@ _DIRECTIVE = re.compile(
     r"expected-(?P<kind>error|note|remark|warning)(?P<regex>-re)? *"
     r"(@(?P<place>[+-]\d+|above|below|unknown))? *\{\{(?P<text>.*)\}\}\s*$"
 )
-_ATTEMPT = re.compile(r"//.*expected-(error|note|remark|warning)\b")
+_ATTEMPT = re.compile(r"expected-(error|note|remark|warning)(-re)? *(@|\{\{)")
 
 
 @dataclass(frozen=True)
@@ -54,9 +54,9 @@ def check_diagnostics(
     """
     expected, faults = _read_directives(text, name)
     for diagnostic in _flatten(found):
-        match = next((e for e in expected if e.accepts(diagnostic)), None)
-        if match is not None:
-            expected.remove(match)
+        accepting = [e for e in expected if e.accepts(diagnostic)]
+        if accepting:
+            expected.remove(max(accepting, key=lambda e: len(e.text)))  # the strictest
         elif not only_expected:
             message = f"unexpected {diagnostic.severity}: {diagnostic.message}"
             faults.append(
@@ -91,9 +91,9 @@ def _read_directives(text: str, name: str) -> tuple[list[Expectation], list[Diag
     waiting: list[tuple[re.Match[str], int]] = []  # @below, until such a line comes
     for number, line in enumerate(lines, start=1):
         match = _DIRECTIVE.search(line)
-        if match is None:
+        if match is None or _pattern(match) is None:
             if _ATTEMPT.search(line):
-                message = "malformed expected-* directive; write: // expected-error @below {{text}}"
+                message = "malformed directive; write: // expected-error @below {{text}}"
                 faults.append(Diagnostic("error", message, name, number, 1))
                 continue
             plain = number
@@ -117,19 +117,19 @@ def _read_directives(text: str, name: str) -> tuple[list[Expectation], list[Diag
 
 
 def _expectation(match: re.Match[str], line: int, written_at: int) -> Expectation:
-    text = match["text"]
-    if match["regex"]:
-        parts = re.split(r"\{\{(.*?)\}\}", text)
-        source = "".join(
-            f"(?:{part})" if odd else re.escape(part)
-            for part, odd in zip(parts, _alternate(), strict=False)
-        )
-    else:
-        source = re.escape(text)
-    return Expectation(match["kind"], line, re.compile(source), text, written_at)
+    pattern = _pattern(match)
+    assert pattern is not None
+    return Expectation(match["kind"], line, pattern, match["text"], written_at)
 
 
-def _alternate() -> Iterator[bool]:
-    while True:
-        yield False
-        yield True
+def _pattern(match: re.Match[str]) -> re.Pattern[str] | None:
+    """What the message must contain; None for a broken regular expression."""
+    if not match["regex"]:
+        return re.compile(re.escape(match["text"]))
+    parts = re.split(r"\{\{(.*?)\}\}", match["text"])
+    parts[::2] = map(re.escape, parts[::2])
+    parts[1::2] = (f"(?:{part})" for part in parts[1::2])
+    try:
+        return re.compile("".join(parts))
+    except re.error:
+        return None

@@ -39,3 +39,9 @@ func.func @minus(%a: i32) -> i32 {
 
   // expected-error @-2 {{has 0 operands}}
 }
+
+// -----
+
+// Chunks after faulty ones are processed too.
+// CHECK-LABEL: func.func @last
+func.func @last() { return }
