@@ -29,7 +29,6 @@ from ...dialects.mlir import (
     Value,
     blocks_of,
     defining_op,
-    source_position,
     walk,
 )
 from .device_classes import (
@@ -187,7 +186,7 @@ class ReplicationAnalysis:
         if name.partition(".")[0] in _PURE_DIALECTS and name not in _OPAQUE:
             ends = [_terminator(block) for block in blocks_of(op)]
             return self._same(*op.operands, *(v for end in ends for v in end.operands))
-        return self._unknown(f"the result of {name}{_place(op)}")
+        return self._unknown(f"the result of {name}")
 
     def _same(self, *sources: Value) -> _Rule:
         return _Rule(sources, lambda classes: classes)
@@ -197,7 +196,7 @@ class ReplicationAnalysis:
 
     def _headrace_rule(self, op: Operation) -> _Rule:
         name = op.name.partition(".")[2]
-        origin = f"the result of {op.name}{_place(op)}"
+        origin = f"the result of {op.name}"
         if name in _IDS:
             divisor = self._partitions
             ids = (d % divisor if name == _IDS[0] else d // divisor for d in range(self.devices))
@@ -233,7 +232,7 @@ class ReplicationAnalysis:
     def _call_rule(self, op: Operation, number: int) -> _Rule:
         ends = self._returns.get(_callee(op))
         if not ends:
-            return self._unknown(f"the result of a call of @{_callee(op)}{_place(op)}")
+            return self._unknown(f"the result of a call of @{_callee(op)}")
         return self._same(*(end.operands[number] for end in ends))
 
     def _argument_rule(self, argument: BlockArgument) -> _Rule:
@@ -256,7 +255,7 @@ class ReplicationAnalysis:
             return self._same(parent.operands[number], carried, condition.operands[0])
         if name.partition(".")[0] in _PURE_DIALECTS and name not in _OPAQUE:
             return self._same(*parent.operands)
-        return self._unknown(f"a block argument of {name}{_place(parent)}")
+        return self._unknown(f"a block argument of {name}")
 
     def _parameter_rule(self, function: Operation, number: int) -> _Rule:
         name = StringAttr(function.attributes["sym_name"]).value
@@ -343,9 +342,4 @@ def _name_of(value: Value) -> str:
     owner = value.owner
     if isinstance(owner, Block):
         return "a block argument"
-    return f"the result of {owner.operation.name}{_place(owner.operation)}"
-
-
-def _place(op: Operation) -> str:
-    line = source_position(op.location)[1]
-    return f" at line {line}" if line else ""
+    return f"the result of {owner.operation.name}"

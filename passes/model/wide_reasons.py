@@ -12,7 +12,6 @@ from ...dialects.mlir import (
     OpResult,
     RankedTensorType,
     Value,
-    source_position,
 )
 from ...dialects.ops.constraints import element_type_of, is_wide_float
 from ..rewriting import Miss
@@ -70,12 +69,10 @@ class WideReasons:
 
 def _obstacle(path: list[Operation], where: str) -> str:
     for op in path[:-1]:
-        line = source_position(op.location)[1]
-        place = f"'{op.name}'" + (f" at line {line}" if line else "")
         if op.name in _LOOPS:
-            return f"the value is carried by the loop {place} {where}"
+            return f"the value is carried by the loop '{op.name}' {where}"
         if isinstance(movement_of(op), Miss) and not is_float_convert(op):
-            return f"{place} {where} is not data movement"
+            return f"'{op.name}' {where} is not data movement"
     return f"too many ops {where}"
 
 

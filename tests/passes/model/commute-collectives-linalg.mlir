@@ -79,7 +79,7 @@ func.func @axis_scale(%x: tensor<8x16xf8E4M3FN>, %s: tensor<8x1xf32>) -> tensor<
 
 // Arithmetic in between is named.
 // CHECK-LABEL: @arithmetic(
-// CHECK: "headrace.all_gather"({{.*}}headrace.wide_reason = "'arith.mulf' at line {{[0-9]+}} between the dequantize and the collective is not data movement"{{.*}} -> tensor<32x4xbf16>
+// CHECK: "headrace.all_gather"({{.*}}headrace.wide_reason = "'arith.mulf' between the dequantize and the collective is not data movement"{{.*}} -> tensor<32x4xbf16>
 func.func @arithmetic(%x: tensor<8x4xf8E4M3FN>, %y: tensor<8x4xbf16>) -> tensor<32x4xbf16> {
   %w = "headrace.dequantize"(%x) {operandSegmentSizes = array<i32: 1, 0>, scale_mode = "multiply"} : (tensor<8x4xf8E4M3FN>) -> tensor<8x4xbf16>
   %m = arith.mulf %w, %y : tensor<8x4xbf16>
@@ -87,7 +87,7 @@ func.func @arithmetic(%x: tensor<8x4xf8E4M3FN>, %y: tensor<8x4xbf16>) -> tensor<
   return %g : tensor<32x4xbf16>
 }
 // CHECK-LABEL: @arithmetic_generic(
-// CHECK: "headrace.all_gather"({{.*}}headrace.wide_reason = "'linalg.generic' at line {{[0-9]+}} between the dequantize and the collective is not data movement"{{.*}} -> tensor<32x4xbf16>
+// CHECK: "headrace.all_gather"({{.*}}headrace.wide_reason = "'linalg.generic' between the dequantize and the collective is not data movement"{{.*}} -> tensor<32x4xbf16>
 func.func @arithmetic_generic(%x: tensor<8x4xf8E4M3FN>) -> tensor<32x4xbf16> {
   %w = "headrace.dequantize"(%x) {operandSegmentSizes = array<i32: 1, 0>, scale_mode = "multiply"} : (tensor<8x4xf8E4M3FN>) -> tensor<8x4xbf16>
   %i = tensor.empty() : tensor<8x4xbf16>

@@ -53,7 +53,7 @@ func.func @integers(%x: tensor<8x4xi32>) -> tensor<32x4xi32> {
 
 // Arithmetic in between.
 // CHECK-LABEL: @arithmetic_before(
-// CHECK: "headrace.all_gather"({{.*}}headrace.wide_reason = "'stablehlo.exponential' at line {{[0-9]+}} between the dequantize and the collective is not data movement"{{.*}} -> tensor<4x32xbf16>
+// CHECK: "headrace.all_gather"({{.*}}headrace.wide_reason = "'stablehlo.exponential' between the dequantize and the collective is not data movement"{{.*}} -> tensor<4x32xbf16>
 func.func @arithmetic_before(%x: tensor<8x4xf8E4M3FN>) -> tensor<4x32xbf16> {
   %w = "headrace.dequantize"(%x) {operandSegmentSizes = array<i32: 1, 0>, scale_mode = "multiply"} : (tensor<8x4xf8E4M3FN>) -> tensor<8x4xbf16>
   %t = stablehlo.transpose %w, dims = [1, 0] : (tensor<8x4xbf16>) -> tensor<4x8xbf16>
@@ -62,7 +62,7 @@ func.func @arithmetic_before(%x: tensor<8x4xf8E4M3FN>) -> tensor<4x32xbf16> {
   return %g : tensor<4x32xbf16>
 }
 // CHECK-LABEL: @arithmetic_after(
-// CHECK: "headrace.all_to_all"({{.*}}headrace.wide_reason = "'stablehlo.add' at line {{[0-9]+}} between the collective and the quantize is not data movement"{{.*}} -> tensor<8x4xbf16>
+// CHECK: "headrace.all_to_all"({{.*}}headrace.wide_reason = "'stablehlo.add' between the collective and the quantize is not data movement"{{.*}} -> tensor<8x4xbf16>
 func.func @arithmetic_after(%x: tensor<8x4xbf16>) -> tensor<4x8xf8E4M3FN> {
   %g = "headrace.all_to_all"(%x) {concat_dim = 0 : i64, pipelined = false, replica_groups = dense<[[0,1,2,3]]> : tensor<1x4xi64>, split_dim = 0 : i64} : (tensor<8x4xbf16>) -> tensor<8x4xbf16>
   %a = stablehlo.add %g, %x : tensor<8x4xbf16>
@@ -160,7 +160,7 @@ func.func @permute_own_scale(%x: tensor<8x4xf8E4M3FN>, %s: tensor<bf16>) -> tens
 
 // A dequantize outside of the loop that carries its result.
 // CHECK-LABEL: @carried(
-// CHECK: "headrace.all_gather"({{.*}}headrace.wide_reason = "the value is carried by the loop 'scf.for' at line {{[0-9]+}} between the dequantize and the collective"{{.*}} -> tensor<32x4xbf16>
+// CHECK: "headrace.all_gather"({{.*}}headrace.wide_reason = "the value is carried by the loop 'scf.for' between the dequantize and the collective"{{.*}} -> tensor<32x4xbf16>
 func.func @carried(%x: tensor<8x4xf8E4M3FN>, %n: index, %i: tensor<32x4xbf16>) -> tensor<32x4xbf16> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -173,7 +173,7 @@ func.func @carried(%x: tensor<8x4xf8E4M3FN>, %n: index, %i: tensor<32x4xbf16>) -
 }
 // A quantize in the next trip.
 // CHECK-LABEL: @carried_to_quantize(
-// CHECK: "headrace.all_gather"({{.*}}headrace.wide_reason = "the value is carried by the loop 'stablehlo.while' at line {{[0-9]+}} between the collective and the quantize"{{.*}} -> tensor<32x4xbf16>
+// CHECK: "headrace.all_gather"({{.*}}headrace.wide_reason = "the value is carried by the loop 'stablehlo.while' between the collective and the quantize"{{.*}} -> tensor<32x4xbf16>
 func.func @carried_to_quantize(%x: tensor<8x4xbf16>, %i: tensor<32x4xbf16>, %j: tensor<32x4xf8E4M3FN>) -> tensor<32x4xf8E4M3FN> {
   %c = stablehlo.constant dense<0> : tensor<i32>
   %r:3 = stablehlo.while(%k = %c, %a = %i, %b = %j) : tensor<i32>, tensor<32x4xbf16>, tensor<32x4xf8E4M3FN>
