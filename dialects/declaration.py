@@ -99,6 +99,8 @@ class DeclaredOp(OpView):
     OPERATION_NAME: ClassVar[str] = ""
     operations: ClassVar[dict[str, type["DeclaredOp"]]] = {}
     declared: ClassVar[tuple[Field, ...]] = ()
+    fields_by_kind: ClassVar[dict[str, tuple[Field, ...]]] = {}
+    segmented: ClassVar[bool] = False
     _ODS_REGIONS = (0, True)  # pyright: ignore[reportIncompatibleVariableOverride]
 
     def __init_subclass__(cls, *, namespace: str = "", name: str = "") -> None:
@@ -112,15 +114,20 @@ class DeclaredOp(OpView):
                 raise TypeError(f"'{cls.OPERATION_NAME}' is declared twice")
             cls.operations[cls.OPERATION_NAME] = cls
             cls.declared = _declare_fields(cls)
+            cls.fields_by_kind = {
+                kind: tuple(f for f in cls.declared if f.kind == kind)
+                for kind in ("operand", "attribute", "result")
+            }
+            cls.segmented = any(f.optional for f in cls.fields("operand"))
 
     @classmethod
     def fields(cls, kind: str) -> tuple[Field, ...]:
-        return tuple(f for f in cls.declared if f.kind == kind)
+        return cls.fields_by_kind[kind]
 
     @classmethod
     def has_segments(cls) -> bool:
         """Whether ``operandSegmentSizes`` tells which operands are there."""
-        return any(f.optional for f in cls.fields("operand"))
+        return cls.segmented
 
     @classmethod
     def create(
