@@ -57,7 +57,8 @@ class RaiseCollective(Pattern[_Collective]):
     """A collective on n values becomes n headrace collectives.
 
     Groups become lists of global device ids; unsigned values travel as
-    signless ones, complex values as real and imaginary parts.
+    signless ones, complex values as real and imaginary parts. In groups of
+    one device nothing travels, and no op is left.
 
     Before:
         %g = "stablehlo.all_gather"(%x) <{all_gather_dim = 0 : i64, replica_groups =
@@ -127,6 +128,8 @@ def _collective(
 ) -> Value:
     """The headrace op of the same kind on one signless value."""
     groups, reduction = match.groups, match.reduction
+    if groups and len(groups[0]) == 1:
+        return value  # nobody to talk to
     made: CollectiveOp
     match op.name.removeprefix("stablehlo."):
         case "all_gather":

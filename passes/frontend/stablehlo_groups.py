@@ -65,15 +65,22 @@ class DeviceGrid:
         return [[self.device(r, p) for r in row] for row in rows for p in partitions]
 
     def _checked(self, op: Operation, rows: Groups, count: int | None, kind: str) -> Groups:
-        for row in rows:
-            for id_ in row:
-                if count is not None and id_ >= count:
-                    raise error_at(
-                        op,
-                        f"'{op.name}' names {kind} {id_}, but the module has "
-                        f"num_replicas = {self.replicas or 1} and "
-                        f"num_partitions = {self.partitions or 1}{_hint(op, kind)}",
-                    )
+        """``rows``, if they hold each of ``count`` ids; pairs may leave out some."""
+        if count is None or not rows:
+            return rows
+        named = {id_ for row in rows for id_ in row}
+        grid = f"num_replicas = {self.replicas or 1} and num_partitions = {self.partitions or 1}"
+        unknown = [id_ for id_ in named if id_ >= count]
+        if unknown:
+            raise error_at(
+                op,
+                f"'{op.name}' names {kind} {min(unknown)}, but the module has {grid}{_hint(op, kind)}",
+            )
+        if op.name != _PERMUTE and len(named) < count:
+            missing = next(id_ for id_ in range(count) if id_ not in named)
+            raise error_at(
+                op, f"the replica groups of '{op.name}' leave out {kind} {missing} of {grid}"
+            )
         return rows
 
 

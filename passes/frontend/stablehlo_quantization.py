@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ...dialects.fp8 import Fp8Format, fp8_format
 from ...dialects.headrace import DequantizeOp, dequantize, quantize
-from ...dialects.mlir import Operation, RankedTensorType, Type, Value, defining_op
+from ...dialects.mlir import Block, Operation, RankedTensorType, Type, Value, defining_op
 from ...dialects.ops.constraints import element_type_of, is_wide_float
 from ...dialects.stablehlo import constant_elements, retargeted
 from ..remarks import remark
@@ -241,10 +241,15 @@ class _Dequantization:
     mode: str
 
 
-def _moved_unscaled(value: Value) -> tuple[DequantizeOp, tuple[Operation, ...]] | None:
-    """The dequantize without scale behind reshapes and transposes, and those."""
+def _moved_unscaled(
+    value: Value, block: Block
+) -> tuple[DequantizeOp, tuple[Operation, ...]] | None:
+    """The dequantize without scale behind reshapes and transposes, and those.
+
+    They must be in ``block``: none shall be moved into a loop.
+    """
     moves: list[Operation] = []
-    while (op := defining_op(value)) is not None and op.name in _MOVES:
+    while (op := defining_op(value)) is not None and op.name in _MOVES and op.block == block:
         moves.append(op)
         value = op.operands[0]
     converted = _unscaled(value)
@@ -271,7 +276,7 @@ class FoldDequantizeScale(Pattern[_Dequantization]):
     def match(self, op: Operation) -> _Dequantization | Miss:
         orders = ((0, 1), (1, 0)) if op.name == MULTIPLY else ((0, 1),)
         for data, factor in orders:
-            found = _moved_unscaled(op.operands[data])
+            found = _moved_unscaled(op.operands[data], op.block)
             if found is None:
                 continue
             if scale := find_scale(op.operands[factor]):

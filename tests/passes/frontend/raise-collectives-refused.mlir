@@ -112,6 +112,16 @@ func.func @partition(%x: tensor<2xf32>) -> tensor<2xf32> {
 
 // -----
 
+module @ids attributes {mhlo.num_partitions = 4 : i32} {
+func.func @left_out(%x: tensor<2xf32>) -> tensor<4xf32> {
+  // expected-error @below {{the replica groups of 'stablehlo.all_gather' leave out device 2 of num_replicas = 1 and num_partitions = 4}}
+  %0 = "stablehlo.all_gather"(%x) <{all_gather_dim = 0 : i64, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, use_global_device_ids}> : (tensor<2xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+}
+
+// -----
+
 // Shapes for 4 devices in groups of 2.
 func.func @group_size(%x: tensor<2xf32>) -> tensor<8xf32> {
   // expected-error @below {{'stablehlo.all_gather' has shapes for groups of 4 devices, but its groups have 2}}

@@ -235,6 +235,22 @@ func.func @types(%u: tensor<2xui8>, %c: tensor<2xcomplex<f32>>, %i: tensor<2xi1>
 
 // -----
 
+// Groups of one device, one of them padded: nothing is left but a conversion.
+// CHECK-LABEL: func.func @alone
+// CHECK-NEXT: %[[C:.*]] = stablehlo.convert %arg0 : (tensor<2xbf16>) -> tensor<2xf32>
+// CHECK-NEXT: return %arg0, %[[C]]
+func.func @alone(%x: tensor<2xbf16>) -> (tensor<2xbf16>, tensor<2xf32>) {
+  %0 = "stablehlo.all_gather"(%x) <{all_gather_dim = 0 : i64, replica_groups = dense<[[0], [1]]> : tensor<2x1xi64>}> : (tensor<2xbf16>) -> tensor<2xbf16>
+  %1 = "stablehlo.all_reduce"(%x) <{replica_groups = dense<[[0, -1], [1, -1]]> : tensor<2x2xi64>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %s = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) : (tensor<2xbf16>) -> tensor<2xf32>
+  return %0, %1 : tensor<2xbf16>, tensor<2xf32>
+}
+
+// -----
+
 // A permute without pairs: every device gets zeros.
 // CHECK-LABEL: func.func @nobody_sends
 // CHECK-NEXT: stablehlo.constant dense<0.000000e+00> : tensor<2xbf16>

@@ -221,3 +221,30 @@ func.func @fp8_scale(%q: tensor<4x16xf8E4M3FN>, %s: tensor<4xf8E4M3FN>) -> tenso
   %m = stablehlo.multiply %w, %b : tensor<4x16xf32>
   return %m : tensor<4x16xf32>
 }
+
+// -----
+
+// A convert joins a scale inside a loop, but no transpose is moved into one.
+// CHECK-LABEL: func.func @into_a_loop
+// CHECK: %[[T:.*]] = stablehlo.transpose %{{.*}} : (tensor<4x8xf32>) -> tensor<8x4xf32>
+// CHECK: stablehlo.while
+// CHECK: do
+// CHECK-NOT: stablehlo.transpose
+// CHECK: "headrace.dequantize"(%arg1, %arg2)
+// CHECK: stablehlo.multiply %[[T]]
+func.func @into_a_loop(%q: tensor<4x8xf8E4M3FN>, %r: tensor<8x4xf8E4M3FN>, %s: tensor<f32>, %n: tensor<i1>) -> tensor<8x4xf32> {
+  %w = stablehlo.convert %q : (tensor<4x8xf8E4M3FN>) -> tensor<4x8xf32>
+  %t = stablehlo.transpose %w, dims = [1, 0] : (tensor<4x8xf32>) -> tensor<8x4xf32>
+  %v = stablehlo.convert %r : (tensor<8x4xf8E4M3FN>) -> tensor<8x4xf32>
+  %x:2 = stablehlo.while(%a = %t, %p = %n) : tensor<8x4xf32>, tensor<i1>
+  cond {
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %b = stablehlo.broadcast_in_dim %s, dims = [] : (tensor<f32>) -> tensor<8x4xf32>
+    %0 = stablehlo.multiply %v, %b : tensor<8x4xf32>
+    %1 = stablehlo.multiply %t, %b : tensor<8x4xf32>
+    %2 = stablehlo.add %0, %1 : tensor<8x4xf32>
+    stablehlo.return %2, %p : tensor<8x4xf32>, tensor<i1>
+  }
+  return %x#0 : tensor<8x4xf32>
+}
