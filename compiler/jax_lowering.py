@@ -26,6 +26,12 @@ def to_stablehlo(fn: Any, *args: Any, **kwargs: Any) -> str:
         types = [jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) for leaf in leaves]
         lowered = _lower(jax.jit(flat, keep_unused=True).trace(*types))
         module = lowered.compiler_ir(dialect="stablehlo")
+    if len(leaves) != (count := _argument_count(module)):
+        raise HeadraceError(
+            f"the function takes {len(leaves)} arrays, but JAX lowered it to a program of {count}: "
+            "side effects with tokens, or constants that JAX passes as arguments "
+            "(jax_use_simplified_jaxpr_constants)"
+        )
     return per_device_text(module)
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import re
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import headrace.jax
 import pytest
 from headrace.compiler.input_forms import load_module
 from headrace.dialects.mlir import (
@@ -221,6 +223,12 @@ def test_artifact_without_jax(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     message = refusal(ARTIFACT_HEAD)
     assert "jax.export artifact, which takes JAX to read (not here)" in message
     assert "pip install 'headrace[jax]'" in message
+
+
+def test_to_stablehlo_without_jax(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "jax", None)
+    with pytest.raises(HeadraceError, match=r"needs JAX, .* pip install 'headrace\[jax\]'"):
+        headrace.jax.to_stablehlo(print)
 
 
 @needs_jax
