@@ -119,27 +119,26 @@ def equality_fault(analysis: ReplicationAnalysis, op: CollectiveOp, scale: Value
     return f"the scale is not proved equal over the replica groups {groups}: it depends on {origin}"
 
 
-def silent_devices(op: CollectiveOp, devices: int) -> list[int]:
-    """The devices to which a permute sends nothing: they get zeros."""
-    if not isinstance(op, CollectivePermuteOp):
-        return []
-    targets = {target for _, target in op.pairs}
-    return [d for d in range(devices) if d not in targets]
-
-
-def zeros_fault(op: CollectiveOp, scale: Value | None, plan: ScalePlan, devices: int) -> str | None:
-    """Why the zeros of a permute with a device that receives nothing forbid it.
+def zeros_fault(
+    analysis: ReplicationAnalysis, op: CollectiveOp, scale: Value | None, plan: ScalePlan
+) -> str | None:
+    """Why a permute by which a device receives nothing, and so gets zeros,
+    does not cross.
 
     +0 stays +0 through quantize and dequantize only if the scale is finite
     and positive (0 * inf is NaN, 0 * -1 is -0), so it must be a constant.
     """
-    silent = silent_devices(op, devices)
-    if not silent or scale is None:
+    if not isinstance(op, CollectivePermuteOp) or scale is None:
         return None
     if plan.kind == "keep" and _is_positive_constant(scale):
         return None
+    targets = {target for _, target in op.pairs}
+    silent = [d for d in range(analysis.devices) if d not in targets]
+    if not silent and analysis.states_devices:
+        return None
+    who = f"devices {silent}" if silent else "other devices (their number is not stated)"
     return (
-        f"devices {silent} receive zeros from the permute, which remain zeros only"
+        f"{who} receive zeros from the permute, which remain zeros only"
         " under a constant, finite, positive scale"
     )
 

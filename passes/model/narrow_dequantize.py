@@ -90,7 +90,7 @@ class NarrowDequantize(Pattern[NarrowedGather]):
         plan = plan_scale(collective, source.scale, not uneven)
         if isinstance(plan, Miss):
             return Miss(plan.reason or equality_fault(self._analysis, collective, uneven[0]))
-        if fault := zeros_fault(collective, scale, plan, self._analysis.devices):
+        if fault := zeros_fault(self._analysis, collective, scale, plan):
             return Miss(fault)
         return _worth_it(collective, source, plan)
 

@@ -145,7 +145,7 @@ class NarrowQuantize(Pattern[NarrowedInput]):
         plan = plan_scale(collective, shape, equal)
         if isinstance(plan, Miss):
             return plan.reason
-        return zeros_fault(collective, scale, plan, self._analysis.devices)
+        return zeros_fault(self._analysis, collective, scale, plan)
 
     def rewrite(self, op: Operation, match: NarrowedInput, rewriter: Rewriter) -> None:
         collective = as_collective(match.collective)

@@ -64,6 +64,7 @@ _OPAQUE = frozenset(
     )
 )
 _IDS = ("partition_id", "replica_id")
+_COUNTS = ("headrace.num_partitions", "headrace.num_replicas")
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,8 @@ class ReplicationAnalysis:
     def __init__(self, module: Operation) -> None:
         self._partitions, self._replicas = _device_counts(module)
         self.devices = self._partitions * self._replicas
+        # Else there may be more devices than any collective names.
+        self.states_devices = any(name in module.attributes for name in _COUNTS)
         self._equal = all_equal(self.devices)
         self._different = all_different(self.devices)
         self._solved: dict[Value, Classes] = {}
@@ -284,7 +287,7 @@ def _device_counts(module: Operation) -> tuple[int, int]:
     def count(name: str) -> int:
         return IntegerAttr(module.attributes[name]).value if name in module.attributes else 0
 
-    partitions, replicas = count("headrace.num_partitions"), count("headrace.num_replicas")
+    partitions, replicas = (count(name) for name in _COUNTS)
     if partitions < 1 and replicas > 1:
         # Then each replica is one device, and holds its own data.
         partitions = 1

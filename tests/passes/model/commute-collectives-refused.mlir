@@ -1,4 +1,4 @@
-// RUN: headrace-opt %s --pass-pipeline='builtin.module(commute-collectives)' | FileCheck %s
+// RUN: headrace-opt %s --pass-pipeline='builtin.module(commute-collectives)' --split-input-file | FileCheck %s
 
 // One case per reason to leave a collective wide.
 
@@ -203,5 +203,29 @@ func.func @scale_made_in_loop(%x: tensor<8x4xbf16>, %s: tensor<bf16> {headrace.s
     scf.yield %d, %q : tensor<bf16>, tensor<32x4xf8E4M3FN>
   }
   return %r#1 : tensor<32x4xf8E4M3FN>
+}
+}
+
+// -----
+
+// The module does not say how many devices there are.
+// CHECK-LABEL: @permute_of_unstated_devices(
+// CHECK: "headrace.collective_permute"({{.*}}headrace.wide_reason = "other devices (their number is not stated) receive zeros{{.*}} -> tensor<8x4xbf16>
+func.func @permute_of_unstated_devices(%x: tensor<8x4xf8E4M3FN>, %s: tensor<bf16> {headrace.sharding = "{replicated}"}) -> tensor<8x4xbf16> {
+  %w = "headrace.dequantize"(%x, %s) {operandSegmentSizes = array<i32: 1, 1>, scale_mode = "multiply"} : (tensor<8x4xf8E4M3FN>, tensor<bf16>) -> tensor<8x4xbf16>
+  %g = "headrace.collective_permute"(%w) {pipelined = false, source_target_pairs = dense<[[0,1],[1,0]]> : tensor<2x2xi64>} : (tensor<8x4xbf16>) -> tensor<8x4xbf16>
+  return %g : tensor<8x4xbf16>
+}
+
+// -----
+
+// More devices are named than there are.
+// CHECK-LABEL: @no_such_device(
+// CHECK: "headrace.all_gather"({{.*}}headrace.wide_reason = "the program has 2 devices, and no device 2"{{.*}} -> tensor<32x4xbf16>
+module attributes {headrace.num_partitions = 2 : i32} {
+func.func @no_such_device(%x: tensor<8x4xf8E4M3FN>, %s: tensor<bf16> {headrace.sharding = "{replicated}"}) -> tensor<32x4xbf16> {
+  %w = "headrace.dequantize"(%x, %s) {operandSegmentSizes = array<i32: 1, 1>, scale_mode = "multiply"} : (tensor<8x4xf8E4M3FN>, tensor<bf16>) -> tensor<8x4xbf16>
+  %g = "headrace.all_gather"(%w) {dim = 0 : i64, pipelined = false, replica_groups = dense<[[0,1,2,3]]> : tensor<1x4xi64>} : (tensor<8x4xbf16>) -> tensor<32x4xbf16>
+  return %g : tensor<32x4xbf16>
 }
 }
