@@ -261,13 +261,14 @@ class OptTool:
 
     def crash_error(self, signal: str) -> HeadraceError:
         """Called in the parent of a worker that died of a signal."""
+        doing = self.activity.text()
+        crash = Diagnostic("error", f"{self.prog} crashed ({signal}) {doing}")
         if self.reproducer and self.reproducer.keep():
-            hint = "the reproducer was written"
-        else:
-            hint = "--mlir-pass-pipeline-crash-reproducer=FILE saves the input of the passes"
-        return HeadraceError(
-            f"{self.prog} crashed ({signal}) {self.activity.text()}", Diagnostic("note", hint)
-        )
+            return HeadraceError(crash, Diagnostic("note", "the reproducer was written"))
+        if not doing.startswith("in pass"):
+            return HeadraceError(crash)
+        hint = "--mlir-pass-pipeline-crash-reproducer=FILE saves the input of the passes"
+        return HeadraceError(crash, Diagnostic("note", hint))
 
 
 def main() -> int:

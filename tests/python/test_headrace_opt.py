@@ -211,6 +211,17 @@ def test_a_pass_that_crashes_is_an_error(source: Path, tmp_path: Path, how: str)
     assert not output.exists()
 
 
+def test_input_that_crashes_the_parser_is_an_error(source: Path, tmp_path: Path) -> None:
+    """MLIR's parser recurses without a limit."""
+    source.write_text(f"module attributes {{a = {'[' * 200_000}{']' * 200_000}}} {{}}")
+    done = _process(str(source), f"-o{tmp_path / 'out.mlir'}")
+    assert done.returncode == 1
+    assert (
+        done.stderr.decode() == f"error: headrace-opt crashed (SIGSEGV) while reading '{source}'\n"
+    )
+    assert list(tmp_path.iterdir()) == [source]
+
+
 def test_traceback_on_request(source: Path) -> None:
     done = _process(
         str(source),
