@@ -16,7 +16,7 @@ def placed_values(function: Operation) -> set[Value]:
     """
     placed: set[Value] = set(function.regions[0].blocks[0].arguments)
     for op in walk(function):
-        if op.name in ("scf.for", "scf.while", "scf.if"):
+        if op.name in ("scf.for", "scf.while", "scf.if", "scf.index_switch"):
             placed.update(op.results)
             for block in blocks_of(op):
                 placed.update(block.arguments)

@@ -34,7 +34,7 @@ from .placement import placed_values
 _DROPPED = ("tf.aliasing_output", "jax.buffer_donor")
 _IDS = ("headrace.partition_id", "headrace.replica_id")
 _PINNED = ("scf.for", "scf.while", "scf.yield", "scf.condition")
-_MERGED = ("scf.for", "scf.while", "scf.if")
+_MERGED = ("scf.for", "scf.while", "scf.if", "scf.index_switch")
 
 
 class Replicator:
@@ -120,7 +120,7 @@ class Replicator:
                 results = lower_on_devices(view, list(self._copies[op.operands[0]]), ip)
                 self._copies[op.results[0]] = results
             elif op.name in _IDS:
-                self._copies[op.results[0]] = self._ids(op, ip)
+                self._copies[op.results[0]] = [self._id(op, d, ip) for d in self._devices]
             elif address_of(op) in self._merged:
                 self._merge(op, ip)
             elif op.name in ("func.return", "scf.yield", "scf.condition"):
@@ -148,28 +148,25 @@ class Replicator:
     def _clone(self, op: Operation, device: int, ip: InsertionPoint) -> Operation:
         clone = op.clone(ip=ip).operation
         for inner in walk(clone) if len(op.regions) else [clone]:
-            if inner.name in _IDS:
-                value = self._ids(inner, InsertionPoint(inner))[device]
-                inner.results[0].replace_all_uses_with(value)
-                inner.erase()
-                continue
             for index, operand in enumerate(inner.operands):
                 copies = self._copies.get(operand)
                 if copies is not None:
                     inner.operands[index] = copies[device]
         if clone.name.startswith("scf."):
-            self._pin_all(op, clone, device)
+            self._settle(op, clone, device)
         return clone
 
-    def _pin_all(self, op: Operation, clone: Operation, device: int) -> None:
-        """Pins what goes around or out of a loop or branch that was cloned."""
-        source = [inner for inner in walk(op) if inner.name not in _IDS]
-        for old, new in zip(source, walk(clone), strict=True):
-            if old.name not in _PINNED:
-                continue
-            for index, operand in enumerate(old.operands):
-                pinned = self._pin(operand, new.operands[index], device, InsertionPoint(new))
-                new.operands[index] = pinned
+    def _settle(self, op: Operation, clone: Operation, device: int) -> None:
+        """In a loop or branch that was cloned for a device: puts constants for
+        ids, and pins what goes around or out."""
+        for old, new in list(zip(walk(op), walk(clone), strict=True)):
+            ip = InsertionPoint(new)
+            if old.name in _IDS:
+                new.results[0].replace_all_uses_with(self._id(old, device, ip))
+                new.erase()
+            elif old.name in _PINNED:
+                for index, operand in enumerate(old.operands):
+                    new.operands[index] = self._pin(operand, new.operands[index], device, ip)
 
     def _pin(self, old: Value, new: Value, device: int, ip: InsertionPoint) -> Value:
         """``new``, the device's copy of ``old``, said to be on its device.
@@ -181,15 +178,11 @@ class Replicator:
             return new
         return transfer(TensorBuilder(ip, old.location), new, device)
 
-    def _ids(self, op: Operation, ip: InsertionPoint) -> list[Value]:
-        """A constant for each device."""
-        type_ = RankedTensorType(op.results[0].type)
-        ids: list[Value] = []
-        for device in self._devices:
-            replica, partition = divmod(device, self._partitions)
-            value = replica if op.name == "headrace.replica_id" else partition
-            ids.append(splat(TensorBuilder(ip, op.location), type_, value))
-        return ids
+    def _id(self, op: Operation, device: int, ip: InsertionPoint) -> Value:
+        """The constant that a partition_id or replica_id is on a device."""
+        replica, partition = divmod(device, self._partitions)
+        value = replica if op.name == "headrace.replica_id" else partition
+        return splat(TensorBuilder(ip, op.location), RankedTensorType(op.results[0].type), value)
 
     def _carried(
         self, values: Sequence[Value], singles: Sequence[bool], ip: InsertionPoint
@@ -244,7 +237,7 @@ class Replicator:
         if op.name == "scf.for":
             self._require_uniform(op, operands[:3])
             heads, carried, like = operands[:3], operands[3:], results
-        elif op.name == "scf.if":
+        elif op.name in ("scf.if", "scf.index_switch"):
             self._require_uniform(op, operands)
             heads, carried, like = operands, [], []
         else:

@@ -61,6 +61,8 @@ class SpmdToDevices(Pass):
 
     def _counts(self, module: Operation) -> tuple[int, int]:
         """Number of devices, and of partitions among them."""
+        if self.devices < 0:
+            raise HeadraceError(f"pass '{self.name}' cannot make {self.devices} devices")
         counts = recorded_counts(module)
         if counts is None:
             devices = self.devices or 1

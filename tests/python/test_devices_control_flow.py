@@ -244,6 +244,55 @@ def branch(taken: int) -> Case:
     return case(f"if-{taken}", [Argument(F32, x), scalar(taken)], text, {"r": (F32, expected)})
 
 
+def switch(chosen: int) -> Case:
+    x = small_integers(11)
+    text = f"""
+{{p}}k = arith.constant dense<7.000000e+00> : {F32}
+{{p}}t = tensor.extract {{a1}}[] : tensor<i32>
+{{p}}n = arith.index_cast {{p}}t : i32 to index
+{{p}}r = scf.index_switch {{p}}n -> {F32}
+case 0 {{
+  {reduce_text("%s", "{a0}")}
+  scf.yield %s : {F32}
+}}
+case 1 {{
+  {reduce_text("%s", "{a0}", PAIRWISE)}
+  scf.yield %s : {F32}
+}}
+default {{
+  scf.yield {{p}}k : {F32}
+}}"""
+    expected = (summed(x), pairwise(x), np.full_like(x, 7))[chosen]
+    arguments = [Argument(F32, x), scalar(chosen)]
+    return case(f"switch-{chosen}", arguments, text, {"r": (F32, expected)})
+
+
+def own_while() -> Case:
+    """Inside a loop of all devices, each loops for itself, id and all."""
+    x = small_integers(12)
+    text = f"""{CONSTANTS}
+{{p}}one = arith.constant dense<1.000000e+00> : {F32}
+{{p}}r = scf.for %i = {{p}}0 to {{p}}3 step {{p}}1 iter_args(%v = {{a0}}) -> ({F32}) {{
+  %w:2 = scf.while (%k = {{p}}0, %u = {{p}}one) : (index, {F32}) -> (index, {F32}) {{
+    %id = "headrace.partition_id"() : () -> tensor<i32>
+    %t = tensor.extract %id[] : tensor<i32>
+    %n = arith.index_cast %t : i32 to index
+    %go = arith.cmpi slt, %k, %n : index
+    scf.condition(%go) %k, %u : index, {F32}
+  }} do {{
+  ^bb0(%k: index, %u: {F32}):
+    {halve("%h", "%u")}
+    %next = arith.addi %k, {{p}}1 : index
+    scf.yield %next, %h : index, {F32}
+  }}
+  {reduce_text("%s", "%w#1")}
+  {elementwise("%d", ["%v", "%s"], "%out = arith.addf %in0, %in1 : f32")}
+  scf.yield %d : {F32}
+}}"""
+    step = 1 + 1 / 2 + 1 / 4 + 1 / 8
+    return case("own-while", [Argument(F32, x)], text, {"r": (F32, x + np.float32(3 * step))})
+
+
 def own_trips() -> Case:
     """A loop without collectives may run differently often on each device."""
     x = small_integers(7)
@@ -333,6 +382,8 @@ CASES = [
     while_on_a_sum(),
     branch(0),
     branch(1),
+    *(switch(chosen) for chosen in range(3)),
+    own_while(),
     own_trips(),
     own_branch(),
     own_slice(),
