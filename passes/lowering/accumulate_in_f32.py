@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from ...dialects.arith import Scalars, float_width
@@ -10,10 +10,9 @@ from ...dialects.linalg import TensorBuilder, tensor_type, with_element_type
 from ...dialects.mlir import (
     AffineMapAttr,
     ArrayAttr,
-    BF16Type,
-    F16Type,
     F32Type,
     FloatAttr,
+    FloatType,
     Operation,
     Type,
     Value,
@@ -22,34 +21,31 @@ from ...dialects.mlir import (
 )
 from ..base import Pass
 from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
+from . import bf16_rounding
 from .contraction import multiply_add
-from .fp8_support import fp8_support
+from .fp8_support import Fp8Support, fp8_support
+from .operand_types import OperandTypes, Sizes, bring_operand, operand_types, product_size
 
 
 @dataclass(frozen=True)
 class AccumulateInF32(Pass):
-    """Lets every contraction with a bf16 or f16 result accumulate in f32.
+    """Lets every contraction with a bf16, f16 or fp8 result accumulate in f32.
 
     One rounding at the end. Left in bf16, IREE's gfx950 backend fails to
-    distribute such a matmul, and every partial sum would be rounded. For
-    target cpu the operands are widened too: IREE's tiled bf16 kernels are
-    far slower there than its f32 ones.
+    distribute such a matmul, and every partial sum would be rounded. With a
+    target, operands are also brought to element types that it multiplies
+    well: see ``operand_types``.
     """
 
     name: ClassVar[str] = "accumulate-in-f32"
     target: str = ""
 
     def run(self, module: Operation) -> None:
-        widen = self.target != "" and fp8_support(self.target).is_cpu
-        apply_patterns(module, [WidenContraction(widen)])
+        support = fp8_support(self.target) if self.target else None
+        apply_patterns(module, [WidenContraction(support)])
 
 
-@dataclass(frozen=True)
-class _Found:
-    widen_operands: bool
-
-
-class WidenContraction(Pattern[_Found]):
+class WidenContraction(Pattern[OperandTypes]):
     """A contraction in f32, then one rounding.
 
     %y = linalg.matmul ins(%a, %b : tensor<4x8xbf16>, tensor<8x4xbf16>)
@@ -67,37 +63,62 @@ class WidenContraction(Pattern[_Found]):
         "linalg.batch_matvec",
         "linalg.batch_vecmat",
         "linalg.dot",
+        "linalg.contract",
         "linalg.generic",
     )
 
-    def __init__(self, widen_operands: bool) -> None:
-        self.widen_operands = widen_operands
+    def __init__(self, support: Fp8Support | None) -> None:
+        self.support = support
 
-    def match(self, op: Operation) -> _Found | Miss:
-        if contraction_loops(op) is None:
+    def match(self, op: Operation) -> OperandTypes | Miss:
+        loops = contraction_loops(op)
+        if loops is None:
             return Miss("not a contraction of two operands", silent=True)
         lhs, rhs, out = (tensor_type(o).element_type for o in op.operands)
-        widen = self.widen_operands and (_is_half(lhs) or _is_half(rhs))
-        if not widen and not _is_half(out):
+        if not all(isinstance(t, FloatType) for t in (lhs, rhs, out)):
+            return Miss("not a contraction of floats", silent=True)
+        types = OperandTypes(lhs, rhs, F32Type.get(op.context))
+        if self.support is not None:
+            types = self._wanted_types(op, loops, self.support)
+        if float_width(out) >= 32:
+            types = replace(types, accumulator=out)
+        if types == OperandTypes(lhs, rhs, out):
             return Miss("accumulates in a wide type already", silent=True)
-        return _Found(widen)
+        return types
 
-    def rewrite(self, op: Operation, match: _Found, rewriter: Rewriter) -> None:
+    def _wanted_types(
+        self, op: Operation, loops: list[list[int]], support: Fp8Support
+    ) -> OperandTypes:
+        lhs, rhs = (tensor_type(o).element_type for o in op.operands[:2])
+        types = operand_types(lhs, rhs, _sizes(op, loops), support)
+        if types.factor != 1.0 and _fill_of(op.operands[2]) is None:
+            # The initial value must not be multiplied: decode instead.
+            decoding = replace(support, matmuls=())
+            types = operand_types(lhs, rhs, _sizes(op, loops), decoding)
+        return types
+
+    def rewrite(self, op: Operation, match: OperandTypes, rewriter: Rewriter) -> None:
         b = TensorBuilder(rewriter.before(op), op.location)
-        f32 = F32Type.get(op.context)
         lhs, rhs, init = op.operands
         narrow = tensor_type(init).element_type
-        accumulator = f32 if float_width(narrow) < 32 else narrow
-        if match.widen_operands:
-            lhs, rhs = (convert_elements(b, o, f32) for o in (lhs, rhs))
-        wide = _wide_init(b, init, accumulator)
-        value = _same_contraction(b, op, lhs, rhs, wide)
-        rewriter.replace(op, [convert_elements(b, value, narrow)])
+        if self.support is not None:
+            lhs = bring_operand(b, lhs, match.lhs, self.support)
+            rhs = bring_operand(b, rhs, match.rhs, self.support)
+        value = _same_contraction(b, op, lhs, rhs, _wide_init(b, init, match.accumulator))
+        rewriter.replace(op, [_rounded(b, value, match.factor, narrow)])
         rewriter.erase_if_dead(_fill_of(init))
 
 
-def _is_half(type_: Type) -> bool:
-    return isinstance(type_, BF16Type | F16Type)
+def _sizes(op: Operation, loops: list[list[int]]) -> Sizes:
+    """Rows, columns and depth, from which operand runs along which loop."""
+    lhs, rhs, out = loops
+    sizes = dict(zip(lhs, tensor_type(op.operands[0]).shape, strict=True))
+    sizes |= dict(zip(rhs, tensor_type(op.operands[1]).shape, strict=True))
+    return Sizes(
+        product_size([sizes[d] for d in lhs if d not in rhs]),
+        product_size([sizes[d] for d in rhs if d not in lhs]),
+        product_size([size for d, size in sizes.items() if d not in out]),
+    )
 
 
 def _same_contraction(
@@ -120,7 +141,7 @@ def _wide_init(b: TensorBuilder, init: Value, element: Type) -> Value:
     if init.type == type_:
         return init
     if _fill_of(init) is None:
-        return convert_elements(b, init, element)
+        return _rounded(b, init, 1.0, element)
     return b.fill(0.0, b.empty(type_, [(init, d) for d in range(len(type_.shape))]))
 
 
@@ -135,12 +156,13 @@ def _fill_of(value: Value) -> Operation | None:
     return op if FloatAttr(constant.attributes["value"]).value == 0.0 else None
 
 
-def convert_elements(b: TensorBuilder, value: Value, element: Type) -> Value:
-    """Widens or rounds every element; nothing where the type is that already."""
-    if tensor_type(value).element_type == element:
+def _rounded(b: TensorBuilder, value: Value, factor: float, element: Type) -> Value:
+    """Every element times ``factor``, widened or rounded; nothing where nothing is to do."""
+    if tensor_type(value).element_type == element and factor == 1.0:
         return value
 
     def body(s: Scalars, arguments: list[Value]) -> Value:
-        return s.convert_float(arguments[0], element)
+        scaled = arguments[0] if factor == 1.0 else s.binary("mulf", arguments[0], factor)
+        return bf16_rounding.convert(s, scaled, element)
 
     return b.elementwise(value, [], element, body)

@@ -69,6 +69,8 @@ def contract(b: TensorBuilder, lhs: Value, rhs: Value, dims: Dims, element: Type
     shape = [tensor_type(value).shape[d] for value, d in sources]
     type_ = RankedTensorType.get(shape, element, loc=b.loc)
     zero = b.fill(0.0, b.empty(type_, sources))
+    if any(tensor_type(lhs).shape[d] == 0 for d in dims.lhs_contracting):
+        return zero  # IREE's CUDA backend crashes on an empty sum.
     name = dims.named_form()
     if name is not None:
         return b.named(name, [lhs, rhs], zero, multiply_add)

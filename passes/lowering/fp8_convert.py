@@ -1,10 +1,13 @@
-"""Scalar conversions to and from fp8, native or by integers as the target asks."""
+"""Scalar conversions to and from fp8, native or by integers as the target asks.
+
+Native ones go through f32, the only type that all backends convert.
+"""
 
 from __future__ import annotations
 
 from ...dialects.arith import Scalars
 from ...dialects.fp8 import Fp8Format
-from ...dialects.mlir import F64Type, Type, Value
+from ...dialects.mlir import F32Type, F64Type, Type, Value
 from .fp8_codec import decode, encode
 from .fp8_support import Fp8Support
 
@@ -23,7 +26,7 @@ def to_fp8(
     if saturate:
         value = s.binary("maximumf", value, -format_.max)
         value = s.binary("minimumf", value, format_.max)
-    return s.convert_float(value, type_)
+    return s.convert_float(s.convert_float(value, F32Type.get(s.loc.context)), type_)
 
 
 def from_fp8(
@@ -31,6 +34,6 @@ def from_fp8(
 ) -> Value:
     """An fp8 scalar as a wide one, exactly."""
     if format_ in support.converted:
-        return s.convert_float(value, type_)
+        return s.convert_float(s.convert_float(value, F32Type.get(s.loc.context)), type_)
     code = s.convert("bitcast", value, s.integer_type(8))
     return decode(s, code, format_, type_)

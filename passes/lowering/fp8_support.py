@@ -13,36 +13,36 @@ from ...dialects.mlir import HeadraceError
 
 _OCP = (E4M3FN, E5M2)
 _FNUZ = (E4M3FNUZ, E5M2FNUZ)
-_ALL = (*_OCP, *_FNUZ)
 
 
 @dataclass(frozen=True)
 class Fp8Support:
     """One target's fp8 abilities.
 
-    ``stored``: formats that may be tensor element types; others become i8.
+    Every target moves fp8 values of all four formats about; only arithmetic
+    on them needs help.
+
     ``converted``: formats whose ``arith.extf`` and ``arith.truncf`` compile.
     ``matmuls``: pairs that a contraction may have as operand types.
-    ``decoded``: element type for the operands of other fp8 matmuls.
-    ``wide_floats``: whether bf16 and f16 arithmetic compiles.
+    ``smallest_matmul``: rows and columns a matmul needs for that, sizes known.
+    ``half_floats``: whether bf16 and f16 arithmetic compiles.
     """
 
     name: str
-    stored: tuple[Fp8Format, ...] = ()
     converted: tuple[Fp8Format, ...] = ()
     matmuls: tuple[tuple[Fp8Format, Fp8Format], ...] = ()
-    decoded: str = "f16"
+    smallest_matmul: int = 0
     half_floats: bool = True
 
     @property
     def rounds_operands(self) -> bool:
         """Whether operands are decoded to f32 and may be rounded to bf16 or f16."""
-        return self.decoded == "f32" and self.half_floats
+        return self.is_cpu and self.half_floats
 
     @property
     def is_cpu(self) -> bool:
-        """Whether operands in f32 are the fast ones."""
-        return self.decoded == "f32"
+        """Whether operands in f32 are the fast ones, and f16 a detour."""
+        return self.name in ("cpu", "vmvx")
 
 
 def _pairs(formats: tuple[Fp8Format, ...]) -> tuple[tuple[Fp8Format, Fp8Format], ...]:
@@ -54,16 +54,17 @@ _SAME_OCP = tuple((f, f) for f in _OCP)
 _SUPPORT = {
     s.name: s
     for s in (
-        Fp8Support("cpu", stored=_ALL, decoded="f32"),
-        Fp8Support("gfx942", stored=_FNUZ, converted=_FNUZ, matmuls=_pairs(_FNUZ)),
-        Fp8Support("gfx950", stored=_OCP, converted=_OCP, matmuls=_pairs(_OCP)),
-        Fp8Support("gfx1201", stored=_OCP, converted=_OCP, matmuls=_pairs(_OCP)),
+        Fp8Support("cpu"),
+        Fp8Support("gfx942", _FNUZ, _pairs(_FNUZ)),
+        Fp8Support("gfx950", _OCP, _pairs(_OCP)),
+        Fp8Support("gfx1201", _OCP, _pairs(_OCP)),
         Fp8Support("sm_80"),
         Fp8Support("sm_86"),
-        Fp8Support("sm_89", matmuls=_SAME_OCP),
-        Fp8Support("sm_90", matmuls=_SAME_OCP),
-        Fp8Support("sm_120", matmuls=_SAME_OCP),
-        Fp8Support("vmvx", decoded="f32", half_floats=False),
+        # Smaller or dynamic ones miss mma.sync and end in scalar fp8 converts.
+        Fp8Support("sm_89", (), _SAME_OCP, smallest_matmul=8),
+        Fp8Support("sm_90", (), _SAME_OCP, smallest_matmul=8),
+        Fp8Support("sm_120", (), _SAME_OCP, smallest_matmul=8),
+        Fp8Support("vmvx", half_floats=False),
         Fp8Support("vulkan-rdna3"),
         Fp8Support("vulkan-ampere"),
     )

@@ -14,13 +14,15 @@ from ..base import Pass
 from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
 from . import bf16_rounding
 from .fp8_convert import from_fp8, to_fp8
+from .fp8_scalars import legalize_scalars
 from .fp8_support import Fp8Support, fp8_support
+from .half_floats import refuse_half_floats
 from .scales import blocking_of, join, scale_access, split
 
 
 @dataclass(frozen=True)
 class LegalizeFp8(Pass):
-    """Lowers quantize and dequantize to what the target can do with fp8.
+    """Lowers quantize, dequantize and fp8 arithmetic to what the target can do.
 
     Arithmetic stays in the type it was written in, with one rounding into
     fp8 (reference: the numerics rules of the OCP 8-bit floating point
@@ -33,6 +35,9 @@ class LegalizeFp8(Pass):
     def run(self, module: Operation) -> None:
         support = fp8_support(self.target)
         apply_patterns(module, [LowerQuantize(support), LowerDequantize(support)])
+        legalize_scalars(module, support)
+        if not support.half_floats:
+            refuse_half_floats(module, self.target)
 
 
 class LowerQuantize(Pattern[QuantizeOp]):

@@ -9,13 +9,11 @@ from typing import ClassVar
 
 from ...dialects.arith import Scalars
 from ...dialects.fp8 import fp8_format
-from ...dialects.headrace import MatmulOp, dequantize
-from ...dialects.linalg import TensorBuilder, dims_map, tensor_type, with_element_type
+from ...dialects.headrace import MatmulOp
+from ...dialects.linalg import TensorBuilder, dims_map, tensor_type
 from ...dialects.mlir import (
     AffineMap,
-    F16Type,
     F32Type,
-    F64Type,
     Operation,
     Type,
     TypeAttr,
@@ -25,10 +23,10 @@ from ...dialects.ops.constraints import integers
 from ..base import Pass
 from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
 from . import bf16_rounding
-from .accumulate_in_f32 import convert_elements
 from .contraction import Dims, contract
 from .fp8_convert import from_fp8, to_fp8
 from .fp8_support import Fp8Support, fp8_support
+from .operand_types import OperandTypes, Sizes, bring_operand, operand_types, product_size
 
 
 @dataclass(frozen=True)
@@ -47,17 +45,11 @@ class LowerMatmul(Pass):
         apply_patterns(module, [LowerScaledMatmul(fp8_support(self.target))])
 
 
-@dataclass(frozen=True)
-class _Plan:
-    """Element types that the operands are brought to, and the accumulator's."""
-
-    op: MatmulOp
-    lhs: Type
-    rhs: Type
-    accumulator: Type
+# The name of an op, its second operand, and which loop each dimension of that runs along.
+_Step = tuple[str, Value | None, Sequence[int]]
 
 
-class LowerScaledMatmul(Pattern[_Plan]):
+class LowerScaledMatmul(Pattern[OperandTypes]):
     """A matmul as contraction, then scales, bias, epilogue and one rounding.
 
     %y = "headrace.matmul"(%a, %b, %sa, %sb) {...}
@@ -72,35 +64,62 @@ class LowerScaledMatmul(Pattern[_Plan]):
     def __init__(self, support: Fp8Support) -> None:
         self.support = support
 
-    def match(self, op: Operation) -> _Plan | Miss:
+    def match(self, op: Operation) -> OperandTypes | Miss:
         view = MatmulOp(op)
-        return _plan(view, self.support)
+        dims = dims_of(view)
+        lhs, rhs = tensor_type(view.lhs), tensor_type(view.rhs)
+        sizes = Sizes(
+            product_size([lhs.shape[d] for d in dims.lhs_free]),
+            product_size([rhs.shape[d] for d in dims.rhs_free]),
+            product_size([lhs.shape[d] for d in dims.lhs_contracting]),
+        )
+        if self._rounding(view, "lhs") or self._rounding(view, "rhs"):
+            f32 = F32Type.get(op.context)
+            return OperandTypes(f32, f32, f32)
+        return operand_types(lhs.element_type, rhs.element_type, sizes, self.support)
 
-    def rewrite(self, op: Operation, match: _Plan, rewriter: Rewriter) -> None:
-        view = match.op
+    def rewrite(self, op: Operation, match: OperandTypes, rewriter: Rewriter) -> None:
+        view = MatmulOp(op)
         b = TensorBuilder(rewriter.before(op), op.location)
         dims = dims_of(view)
         lhs, lhs_scale = self._operand(b, view, "lhs", match.lhs)
         rhs, rhs_scale = self._operand(b, view, "rhs", match.rhs)
         product = contract(b, lhs, rhs, dims, match.accumulator)
-        rewriter.replace(op, [self._finish(b, view, dims, product, (lhs_scale, rhs_scale))])
+        steps: list[_Step] = [
+            ("mulf", lhs_scale, dims.lhs_loops()),
+            ("mulf", rhs_scale, dims.rhs_loops()),
+            ("addf", view.bias, range(dims.parallel)),
+            (view.epilogue.value, None, ()),
+            ("mulf", view.result_scale, ()),
+        ]
+        steps = [s for s in steps if s[1] is not None or s[0] in EPILOGUES]
+        value = self._finish(b, product, match.factor, steps, tensor_type(view.result).element_type)
+        if value.type != view.result.type:
+            value = b.op("tensor.cast", [value], view.result.type)
+        rewriter.replace(op, [value])
+
+    def _rounding(self, op: MatmulOp, side: str) -> Type | None:
+        """The type that the source rounded the scaled operand to, where that is kept.
+
+        Where operands are decoded to f32 they can be scaled and rounded at
+        once, which gives the source's numbers. ``fuse-scaled-matmul`` leaves
+        the type as an attribute.
+        """
+        name = f"headrace.{side}_rounding"
+        is_fp8 = fp8_format(getattr(op, side).type) is not None
+        if not is_fp8 or not self.support.rounds_operands or name not in op.attributes:
+            return None
+        return TypeAttr(op.attributes[name]).value if getattr(op, f"{side}_scale") else None
 
     def _operand(
         self, b: TensorBuilder, op: MatmulOp, side: str, element: Type
     ) -> tuple[Value, Value | None]:
-        """The operand as it is multiplied, and the scale that is left for the sum.
-
-        Where operands are decoded and the source rounded the scaled elements,
-        they are scaled and rounded here, which gives the source's numbers.
-        """
+        """The operand as it is multiplied, and the scale that is left for the sum."""
         value: Value = getattr(op, side)
         scale: Value | None = getattr(op, f"{side}_scale")
-        name = f"headrace.{side}_rounding"
-        if scale is None or name not in op.attributes or not self.support.rounds_operands:
-            return _widened(b, value, element), scale
-        rounding = TypeAttr(op.attributes[name]).value
-        format_ = fp8_format(value.type)
-        assert format_ is not None
+        rounding, format_ = self._rounding(op, side), fp8_format(value.type)
+        if scale is None or rounding is None or format_ is None:
+            return bring_operand(b, value, element, self.support), scale
 
         def body(s: Scalars, arguments: list[Value]) -> Value:
             wide = from_fp8(s, arguments[0], format_, element, self.support)
@@ -110,26 +129,16 @@ class LowerScaledMatmul(Pattern[_Plan]):
         return b.elementwise(value, [_access(b, scale, range(rank), rank)], element, body), None
 
     def _finish(
-        self,
-        b: TensorBuilder,
-        op: MatmulOp,
-        dims: Dims,
-        product: Value,
-        scales: tuple[Value | None, Value | None],
+        self, b: TensorBuilder, product: Value, factor: float, steps: list[_Step], element: Type
     ) -> Value:
-        """Scales, bias, epilogue, result scale and rounding in one elementwise op."""
-        steps: list[tuple[str, Value | None, Sequence[int]]] = [
-            ("mulf", scales[0], dims.lhs_loops()),
-            ("mulf", scales[1], dims.rhs_loops()),
-            ("addf", op.bias, range(dims.parallel)),
-            (op.epilogue.value, None, ()),
-            ("mulf", op.result_scale, ()),
-        ]
-        steps = [s for s in steps if s[1] is not None or s[0] in EPILOGUES]
-        element = tensor_type(op.result).element_type
+        """The steps and the rounding in one elementwise op."""
+        if not steps and factor == 1.0 and tensor_type(product).element_type == element:
+            return product
 
         def body(s: Scalars, arguments: list[Value]) -> Value:
             value = arguments[0]
+            if factor != 1.0:
+                value = s.binary("mulf", value, factor)
             others = iter(arguments[1:])
             for name, operand, _ in steps:
                 if operand is None:
@@ -138,16 +147,9 @@ class LowerScaledMatmul(Pattern[_Plan]):
                     value = s.binary(name, value, s.convert_float(next(others), value.type))
             return self._round(s, value, element)
 
-        if steps or tensor_type(product).element_type != element:
-            others = [
-                _access(b, value, loops, dims.parallel)
-                for _, value, loops in steps
-                if value is not None
-            ]
-            product = b.elementwise(product, others, element, body)
-        if product.type != op.result.type:
-            product = b.op("tensor.cast", [product], op.result.type)
-        return product
+        rank = tensor_type(product).rank
+        others = [_access(b, v, loops, rank) for _, v, loops in steps if v is not None]
+        return b.elementwise(product, others, element, body)
 
     def _round(self, s: Scalars, value: Value, element: Type) -> Value:
         format_ = fp8_format(element)
@@ -194,38 +196,3 @@ def dims_of(op: MatmulOp) -> Dims:
         tuple(integers(op.lhs_contracting)),
         tuple(integers(op.rhs_contracting)),
     )
-
-
-def _plan(op: MatmulOp, support: Fp8Support) -> _Plan:
-    lhs, rhs = (tensor_type(value).element_type for value in (op.lhs, op.rhs))
-    context = op.location.context
-    f32, f64 = F32Type.get(context), F64Type.get(context)
-    if isinstance(lhs, F64Type) or isinstance(rhs, F64Type):
-        return _Plan(op, f64, f64, f64)
-    if support.is_cpu:
-        return _Plan(op, f32, f32, f32)
-    formats = (fp8_format(lhs), fp8_format(rhs))
-    if formats in support.matmuls:
-        return _Plan(op, lhs, rhs, f32)
-    wide = _common_type(lhs, rhs)
-    return _Plan(op, wide, wide, f32)
-
-
-def _common_type(lhs: Type, rhs: Type) -> Type:
-    """The smallest type that holds both operands exactly: every fp8 code fits in f16 and bf16."""
-    wide = [t for t in (lhs, rhs) if fp8_format(t) is None]
-    if not wide:
-        return F16Type.get(lhs.context)
-    if all(t == wide[0] for t in wide):
-        return wide[0]
-    return F32Type.get(lhs.context)
-
-
-def _widened(b: TensorBuilder, value: Value, element: Type) -> Value:
-    """The operand in another element type, exactly."""
-    type_ = with_element_type(value.type, element)
-    if value.type == type_:
-        return value
-    if fp8_format(value.type) is not None:
-        return dequantize(value, None, type_, loc=b.loc, ip=b.ip).result
-    return convert_elements(b, value, element)

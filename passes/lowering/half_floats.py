@@ -1,0 +1,33 @@
+"""The check for targets without bf16 and f16 arithmetic."""
+
+from __future__ import annotations
+
+from ...dialects.mlir import BF16Type, F16Type, Operation, RankedTensorType, Type, error_at, walk
+
+_MOVES = ("arith.bitcast", "arith.constant", "arith.select")
+_BF16_CONVERTS = ("arith.extf", "arith.truncf")
+
+
+def refuse_half_floats(module: Operation, target: str) -> None:
+    """Raises HeadraceError at the first op that the target cannot compute.
+
+    IREE's vmvx moves bf16 and f16 values and converts bf16; for the rest its
+    own messages name ops that no user wrote.
+    """
+    for op in walk(module):
+        if not op.name.startswith(("arith.", "math.")) or op.name in _MOVES:
+            continue
+        for value in (*op.operands, *op.results):
+            element = _element(value.type)
+            if isinstance(element, BF16Type) and op.name in _BF16_CONVERTS:
+                continue
+            if isinstance(element, BF16Type | F16Type):
+                raise error_at(
+                    op,
+                    f"target {target} has no {element} arithmetic ('{op.name}'); "
+                    "write the program in f32 or compile it for target cpu",
+                )
+
+
+def _element(type_: Type) -> Type:
+    return type_.element_type if isinstance(type_, RankedTensorType) else type_

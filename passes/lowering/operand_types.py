@@ -1,0 +1,156 @@
+"""In which element types a target multiplies, and how operands get there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...dialects.arith import Scalars
+from ...dialects.fp8 import E4M3FN, E4M3FNUZ, E5M2, E5M2FNUZ, Fp8Format, fp8_format
+from ...dialects.headrace import dequantize
+from ...dialects.linalg import DYNAMIC, TensorBuilder, tensor_type, with_element_type
+from ...dialects.mlir import BF16Type, F16Type, F32Type, F64Type, Type, Value
+from .fp8_support import Fp8Support
+
+# Same bits, half the value: Noune et al. 2022 put one more into the bias.
+_FNUZ_TWIN = {E4M3FN: E4M3FNUZ, E5M2: E5M2FNUZ}
+
+# Up to so many rows or columns a matmul on cpu is bound by reading its
+# operands, and decoding inside it wins over decoding to memory first
+# (measured on Zen 3 and Zen 4: break-even between 8 and 16).
+_NARROW = 8
+
+
+@dataclass(frozen=True)
+class OperandTypes:
+    """Element types of the operands as multiplied, and of the accumulator.
+
+    ``factor``: what the sum has to be multiplied by, a power of two.
+    """
+
+    lhs: Type
+    rhs: Type
+    accumulator: Type
+    factor: float = 1.0
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Rows, columns and depth of a product, DYNAMIC where not known."""
+
+    rows: int
+    columns: int
+    depth: int
+
+    @property
+    def is_static(self) -> bool:
+        return DYNAMIC not in (self.rows, self.columns, self.depth)
+
+    @property
+    def narrowest(self) -> int:
+        return min(self.rows, self.columns)
+
+
+def product_size(sizes: list[int]) -> int:
+    """The product of sizes, DYNAMIC if one of them is."""
+    result = 1
+    for size in sizes:
+        if size == DYNAMIC:
+            return DYNAMIC
+        result *= size
+    return result
+
+
+def operand_types(lhs: Type, rhs: Type, sizes: Sizes, support: Fp8Support) -> OperandTypes:
+    """How a product of these element types is computed on a target, exactly.
+
+    f64 operands are multiplied and summed in f64, all others summed in f32.
+    """
+    context = lhs.context
+    f32 = F32Type.get(context)
+    if isinstance(lhs, F64Type) or isinstance(rhs, F64Type):
+        f64 = F64Type.get(context)
+        return OperandTypes(f64, f64, f64)
+    formats = (fp8_format(lhs), fp8_format(rhs))
+    if support.is_cpu:
+        # With dynamic sizes IREE's data tiling fails on a producer in the way.
+        decodes_inside = not sizes.is_static or sizes.narrowest <= _NARROW
+        if decodes_inside and None not in formats:
+            return OperandTypes(lhs, rhs, f32)
+        return OperandTypes(f32, f32, f32)
+    fits = support.smallest_matmul == 0 or (
+        sizes.is_static and sizes.narrowest >= support.smallest_matmul
+    )
+    twins = [_native_twin(f, support) for f in formats]
+    if fits and (twins[0], twins[1]) in support.matmuls:
+        changed = [t for t, f in zip(twins, formats, strict=True) if t != f]
+        types = [lhs if t is None else t.type(context) for t in twins]
+        return OperandTypes(types[0], types[1], f32, 2.0 ** len(changed))
+    wide = _common_type(lhs, rhs)
+    return OperandTypes(wide, wide, f32)
+
+
+def _native_twin(format_: Fp8Format | None, support: Fp8Support) -> Fp8Format | None:
+    """The FNUZ format for an OCP one where a target has only those."""
+    if format_ is None or format_ in support.converted:
+        return format_
+    twin = _FNUZ_TWIN.get(format_)
+    return twin if twin in support.converted else format_
+
+
+def _common_type(lhs: Type, rhs: Type) -> Type:
+    """The smallest type that holds both operands exactly: every fp8 code fits in f16 and bf16."""
+    wide = [t for t in (lhs, rhs) if fp8_format(t) is None]
+    if not wide:
+        return F16Type.get(lhs.context)
+    if all(t == wide[0] for t in wide):
+        return wide[0]
+    return F32Type.get(lhs.context)
+
+
+def bring_operand(b: TensorBuilder, value: Value, element: Type, support: Fp8Support) -> Value:
+    """The operand in the element type that ``operand_types`` gave for it."""
+    source = tensor_type(value).element_type
+    if source == element:
+        return value
+    format_, twin = fp8_format(source), fp8_format(element)
+    if format_ is not None and twin is not None:
+
+        def reinterpret(s: Scalars, arguments: list[Value]) -> Value:
+            return _to_twin(s, arguments[0], format_, element)
+
+        return b.elementwise(value, [], element, reinterpret)
+    if format_ is not None:
+        type_ = with_element_type(value.type, element)
+        return dequantize(value, None, type_, loc=b.loc, ip=b.ip).result
+    hides = support.is_cpu and isinstance(source, BF16Type) and isinstance(element, F32Type)
+
+    def widen(s: Scalars, arguments: list[Value]) -> Value:
+        return _bf16_bits(s, arguments[0]) if hides else s.convert_float(arguments[0], element)
+
+    return b.elementwise(value, [], element, widen)
+
+
+def _bf16_bits(s: Scalars, value: Value) -> Value:
+    """A bf16 as f32 by its bits: IREE folds an extf back into the matmul.
+
+    Its data-tiled bf16 matmul is 50 times slower than f32 on a CPU without
+    bf16 instructions (512x1024x1024: 520 ms for 9 ms on Zen 3).
+    """
+    integer = s.integer_type(32)
+    bits = s.convert("extui", s.convert("bitcast", value, s.integer_type(16)), integer)
+    return s.convert("bitcast", s.binary("shli", bits, 16), F32Type.get(s.loc.context))
+
+
+def _to_twin(s: Scalars, value: Value, format_: Fp8Format, element: Type) -> Value:
+    """An OCP value as the FNUZ value of the same code, which is half of it.
+
+    -0, which is FNUZ's NaN, becomes 0. NaN, and the infinities of E5M2, which
+    FNUZ does not have, become NaN.
+    """
+    code = s.convert("bitcast", value, s.integer_type(8))
+    magnitude = s.binary("andi", code, 0x7F)
+    finite = 0x7B if format_.has_infinity else 0x7E
+    zero, nan = s.constant(0, code.type), s.constant(0x80, code.type)
+    fixed = s.select(s.compare("eq", magnitude, 0), zero, code)
+    fixed = s.select(s.compare("ugt", magnitude, finite), nan, fixed)
+    return s.convert("bitcast", fixed, element)
