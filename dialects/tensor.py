@@ -96,6 +96,16 @@ def transpose(b: TensorBuilder, value: Value, order: Sequence[int]) -> Value:
     return b.generic([(value, source)], (init, into), lambda _, arguments: arguments[0])
 
 
+def repeat(b: TensorBuilder, value: Value, times: int) -> Value:
+    """A static tensor of shape ``[...]`` as ``[times, ...]``, every row the same."""
+    shape = [times, *tensor_type(value).shape]
+    with b.loc:
+        into = dims_map(len(shape), range(len(shape)))
+        source = dims_map(len(shape), range(1, len(shape)))
+    init = b.empty(with_shape(value.type, shape), [])
+    return b.generic([(value, source)], (init, into), lambda _, arguments: arguments[0])
+
+
 def split_dim(b: TensorBuilder, value: Value, dim: int, outer: int) -> Value:
     """Dimension ``dim`` of size ``outer * n`` as two of sizes ``outer``, ``n``."""
     shape = list(tensor_type(value).shape)

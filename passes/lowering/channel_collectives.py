@@ -2,6 +2,11 @@
 
 Channels work along dimension 0 alone; other dimensions are brought there,
 with one transpose before or after, none for dimension 0 itself.
+
+An all_gather is an all_to_all of repeated shards, which receives the same
+bytes: IREE 3.13 compiles flow.collective.all_gather with the number of the
+result's elements where ncclAllGather takes the shard's, so that it writes past
+its buffer, and its HIP driver passes a host address as the source.
 """
 
 from __future__ import annotations
@@ -23,6 +28,7 @@ from ...dialects.tensor import (
     DYNAMIC,
     merge_dims,
     prepend_unit_dim,
+    repeat,
     slice_along,
     split_dim,
     transpose,
@@ -99,8 +105,11 @@ class _Lowering:
         )
 
     def all_gather(self, value: Value, dim: int) -> Value:
-        gathered = self.run("all_gather", value, self.n * _rows(value), self.wire)
-        return self.joined(gathered, dim)
+        rows = self.n * _rows(value)
+        if self.channels.native_all_gather:
+            return self.joined(self.run("all_gather", value, rows, self.wire), dim)
+        parts = merge_dims(self.b, repeat(self.b, value, self.n), 0)
+        return self.joined(self.run("all_to_all", parts, rows, self.wire), dim)
 
     def all_to_all(self, value: Value, split: int, concat: int) -> Value:
         parted = self.parted(value, split)

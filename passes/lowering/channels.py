@@ -42,7 +42,8 @@ class Channels:
     default one split by a colour and a key that are looked up by rank.
     """
 
-    def __init__(self, module: Operation, devices: int) -> None:
+    def __init__(self, module: Operation, devices: int, *, native_all_gather: bool) -> None:
+        self.native_all_gather = native_all_gather
         self._module = module
         self._devices = devices
         self._names: dict[Groups, str] = {}

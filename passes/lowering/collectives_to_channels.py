@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ...dialects.headrace import CollectiveOp
@@ -36,6 +36,11 @@ class CollectivesToChannels(Pass):
 
     name: ClassVar[str] = "collectives-to-channels"
 
+    native_all_gather: bool = field(
+        default=False,
+        metadata={"help": "use flow.collective.all_gather, which IREE 3.13 runs wrongly"},
+    )
+
     def run(self, module: Operation) -> None:
         """Raises HeadraceError for groups that do not fit the devices, dynamic
         shapes, fp8 reductions, and element types that no channel carries."""
@@ -48,7 +53,7 @@ class CollectivesToChannels(Pass):
             devices = partitions = max(members, default=0) + 1
         else:
             devices, partitions = counts
-        channels = Channels(module, devices)
+        channels = Channels(module, devices, native_all_gather=self.native_all_gather)
         for view in collectives:
             check_groups(view, devices)
             replacement = lower_on_channel(view, _function_of(view.operation), channels)

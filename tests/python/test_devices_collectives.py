@@ -16,7 +16,7 @@ from headrace.compiler.element_types import Array
 
 Groups = list[list[int]]
 Inputs = Callable[[], Array]
-Maker = Callable[[], Case]
+Maker = partial[Case]
 
 LAYOUTS: dict[int, list[Groups]] = {
     1: [[[0]]],
@@ -140,18 +140,23 @@ def all_cases(devices: int) -> list[Maker]:
     return makers
 
 
-# How many cases make one program.
+# How many cases make one program, in the quick run and in the full one.
+QUICK = {1: 48, 2: 32, 4: 24, 8: 10}
 PART = {1: 128, 2: 64, 4: 48, 8: 24}
 
 
 def parts() -> list[object]:
-    """The first part of each device count always, the others in the full run."""
+    """A few cases for each device count always, all of them in the full run."""
     return [
-        pytest.param(
-            devices, first, id=f"{devices}-{first}", marks=[pytest.mark.full] if first else []
-        )
+        pytest.param(devices, first, count, id=f"{devices}-{first}-{count}", marks=marks)
         for devices in LAYOUTS
-        for first in range(0, len(all_cases(devices)), PART[devices])
+        for first, count, marks in [
+            (0, QUICK[devices], []),
+            *(
+                (first, PART[devices], [pytest.mark.full])
+                for first in range(0, len(all_cases(devices)), PART[devices])
+            ),
+        ]
     ]
 
 
@@ -165,26 +170,37 @@ def check(cases: Sequence[Case], results: dict[str, list[Array]]) -> None:
     assert not wrong, "\n".join(wrong)
 
 
-def part_of(devices: int, first: int) -> list[Case]:
-    return [make() for make in all_cases(devices)[first : first + PART[devices]]]
+def part_of(devices: int, first: int, count: int) -> list[Case]:
+    return [make() for make in all_cases(devices)[first : first + count]]
 
 
-@pytest.mark.parametrize(("devices", "first"), parts())
-def test_against_numpy(devices: int, first: int, tmp_path: Path) -> None:
-    cases = part_of(devices, first)
+@pytest.mark.parametrize(("devices", "first", "count"), parts())
+def test_against_numpy(devices: int, first: int, count: int, tmp_path: Path) -> None:
+    cases = part_of(devices, first, count)
     check(cases, run_cases(cases, devices, tmp_path))
 
 
-@pytest.mark.parametrize(("devices", "first"), parts())
-def test_channels_against_numpy(devices: int, first: int, tmp_path: Path) -> None:
+def run_on_channels(
+    cases: Sequence[Case], devices: int, folder: Path, options: str = ""
+) -> dict[str, list[Array]]:
     """What collectives-to-channels makes, its flow collectives run as
     collectives between devices."""
-    cases = part_of(devices, first)
-    results = run_cases(
+    return run_cases(
         cases,
         devices,
-        tmp_path,
-        passes="collectives-to-channels",
+        folder,
+        passes=f"collectives-to-channels{options}",
         change=partial(from_channels, devices=devices),
     )
-    check(cases, results)
+
+
+@pytest.mark.parametrize(("devices", "first", "count"), parts())
+def test_channels_against_numpy(devices: int, first: int, count: int, tmp_path: Path) -> None:
+    cases = part_of(devices, first, count)
+    check(cases, run_on_channels(cases, devices, tmp_path))
+
+
+def test_native_all_gather_against_numpy(tmp_path: Path) -> None:
+    makers = [make for make in movement_cases(4) if make.func is gather_case]
+    cases = [make() for make in random.Random(1).sample(makers, 20)]
+    check(cases, run_on_channels(cases, 4, tmp_path, "{native-all-gather=true}"))
