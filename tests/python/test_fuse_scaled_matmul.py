@@ -1,0 +1,231 @@
+"""fuse-scaled-matmul, run on the CPU: fused = unfused = numpy.
+
+Small integers and scales that are powers of two: every intermediate of the
+source program and of the fused one is exact, so all three agree to the last
+bit. Random values: within what the formats explain.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from device_programs import Case, assert_same, run_cases
+from dot_cases import FP8, MATMUL, WIDE, Shape, Side, dot_case, integers
+from headrace.compiler.element_types import Array
+from movement_cases import movement_cases
+
+LOWERING = (
+    "headrace-cse,headrace-dce,iree-stablehlo-input-transformation-pipeline,"
+    "accumulate-in-f32{target=cpu},lower-matmul{target=cpu},legalize-fp8{target=cpu},lower-encodings"
+)
+FUSED = f"fuse-scaled-matmul,{LOWERING}"
+
+# IREE 3.13 cannot compile the source program (map_store, with data tiling).
+ONLY_FUSED = ("strided slice", "strided slice rows")
+
+
+def type_cases() -> list[Case]:
+    found: list[Case] = []
+    for seed, (a, b) in enumerate(itertools.product(FP8, FP8)):
+        lhs = Side(integers((5, 24), seed), a, 0.5)
+        rhs = Side(integers((24, 7), seed + 100), b, 4.0, divide=True)
+        found.append(dot_case(f"{a} x {b}", lhs, rhs, MATMUL, "mk,kn->mn"))
+    for wide, result in itertools.product(WIDE, WIDE):
+        lhs = Side(integers((5, 24), 1), scale=0.25)
+        rhs = Side(integers((24, 7), 2), scale=None)
+        name = f"{wide} to {result}"
+        found.append(dot_case(name, lhs, rhs, MATMUL, "mk,kn->mn", wide=wide, result=result))
+    return found
+
+
+def dims_cases() -> list[Case]:
+    def sides(a: Shape, b: Shape) -> tuple[Side, Side]:
+        # Odd, since a product that is not summed keeps the sign of a zero.
+        left, right = 2 * integers(a, 1, 3) + 1, 2 * integers(b, 2, 3) + 1
+        return Side(left, scale=2.0), Side(right, scale=0.5)
+
+    forms: list[tuple[Shape, Shape, str, str]] = [
+        ((9, 16), (9, 16), "contracting_dims = [1] x [1]", "mk,nk->mn"),
+        ((16, 9), (16, 7), "contracting_dims = [0] x [0]", "km,kn->mn"),
+        ((16, 9), (7, 16), "contracting_dims = [0] x [1]", "km,nk->mn"),
+        ((8, 16), (16,), MATMUL, "mk,k->m"),
+        ((16,), (16, 8), "contracting_dims = [0] x [0]", "k,kn->n"),
+        ((16,), (16,), "contracting_dims = [0] x [0]", "k,k->"),
+        ((3,), (4,), "contracting_dims = [] x []", "m,n->mn"),
+        (
+            (3, 8, 16),
+            (3, 16, 5),
+            "batching_dims = [0] x [0], contracting_dims = [2] x [1]",
+            "bmk,bkn->bmn",
+        ),
+        (
+            (2, 4, 5, 7, 6),
+            (6, 3, 4, 5),
+            "batching_dims = [2] x [3], contracting_dims = [4, 1] x [0, 2]",
+            "akbml,lnkb->bamn",
+        ),
+        ((2, 3, 16), (16, 4, 5), "contracting_dims = [2] x [0]", "abk,kcd->abcd"),
+    ]
+    return [dot_case(f"dims {einsum}", *sides(a, b), dims, einsum) for a, b, dims, einsum in forms]
+
+
+def scale_cases() -> list[Case]:
+    """Scales of one element, per row, per column, per batch element."""
+    rows = 2.0 ** integers((6, 1), 3)
+    columns = 2.0 ** integers((1, 5), 4)
+    x, y = integers((6, 16), 5), integers((16, 5), 6)
+    batch_rows = 2.0 ** integers((2, 6, 1), 7)
+    batch = 2.0 ** integers((2, 1, 1), 8)
+    found = [
+        dot_case("one element", Side(x, scale=np.full(1, 4.0)), Side(y), MATMUL, "mk,kn->mn"),
+        dot_case("rows", Side(x, scale=rows), Side(y, scale=columns), MATMUL, "mk,kn->mn"),
+        dot_case(
+            "rows divided",
+            Side(x, scale=rows, divide=True),
+            Side(y, scale=columns, divide=True),
+            MATMUL,
+            "mk,kn->mn",
+        ),
+        dot_case(
+            "batch elements",
+            Side(integers((2, 6, 16), 9), scale=batch_rows),
+            Side(integers((2, 16, 5), 10), scale=batch),
+            "batching_dims = [0] x [0], contracting_dims = [2] x [1]",
+            "bmk,bkn->bmn",
+        ),
+    ]
+    return found
+
+
+def exact_cases() -> list[Case]:
+    return [*type_cases(), *dims_cases(), *scale_cases(), *movement_cases()]
+
+
+@cache
+def exact_results(fused: bool, folder: Path) -> dict[str, list[Array]]:
+    cases = [case for case in exact_cases() if fused or case.name not in ONLY_FUSED]
+    return run_cases(cases, 1, folder, passes=FUSED if fused else LOWERING)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("fuse")
+
+
+@pytest.mark.parametrize("case", exact_cases(), ids=lambda case: case.name)
+def test_exact(case: Case, folder: Path) -> None:
+    """To the last bit: fused, unfused, numpy."""
+    (fused,) = exact_results(True, folder)[case.name]
+    assert_same(fused, case.expected[0])
+    if case.name not in ONLY_FUSED:
+        (unfused,) = exact_results(False, folder)[case.name]
+        assert_same(unfused, case.expected[0])
+
+
+# Relative to the largest magnitude: rounding of the result type, and of sums
+# of 256 products in f32.
+TOLERANCE = {"f32": 2e-6, "bf16": 2.0**-8, "f16": 2.0**-11}
+
+
+@dataclass(frozen=True)
+class RandomCase:
+    """Codes of all magnitudes, scales that are no powers of two, K = 256."""
+
+    seed: int
+    lhs: str
+    rhs: str
+    wide: str
+    result: str
+    divide: bool
+    per_row: bool
+
+    def sides(self) -> tuple[Side, Side]:
+        generator = np.random.default_rng(self.seed)
+
+        def side(shape: Shape, fp8: str, per_axis: Shape) -> Side:
+            # Up to 12: products of two such sums stay finite in f16.
+            values = generator.normal(size=shape) * 2.0 ** generator.integers(-3, 2, shape)
+            scale = generator.uniform(0.05, 0.2, per_axis if self.per_row else ())
+            rounded = np.asarray(1 / scale if self.divide else scale).astype(WIDE[self.wide])
+            return Side(values.astype(FP8[fp8]), fp8, rounded.astype(np.float64), self.divide)
+
+        return side((24, 256), self.lhs, (24, 1)), side((256, 20), self.rhs, (1, 20))
+
+    def case(self) -> Case:
+        name = str(self)
+        dot = {"wide": self.wide, "result": self.result}
+        return dot_case(name, *self.sides(), MATMUL, "mk,kn->mn", **dot)
+
+    def source_sum(self) -> Array:
+        """As the source has it: elements in the wide type, then an f64 sum."""
+
+        def wide(side: Side) -> Array:
+            scale = np.asarray(side.scale).astype(WIDE[self.wide])
+            values = side.values.astype(WIDE[self.wide])
+            return np.asarray(values / scale if side.divide else values * scale, np.float64)
+
+        lhs, rhs = self.sides()
+        return wide(lhs) @ wide(rhs)
+
+
+def random_grid() -> list[RandomCase]:
+    grid = itertools.product(FP8, FP8, WIDE, WIDE, (False, True), (False, True))
+    return [RandomCase(seed, *point) for seed, point in enumerate(grid)]
+
+
+def check_random(grid: Sequence[RandomCase], folder: Path) -> None:
+    """Against f64 sums, and the unfused program.
+
+    Where the source multiplies by a scale, cpu's matmul rounds elements as the
+    source does; where it divides, a matmul knows no rounding of elements.
+    """
+    cases = [point.case() for point in grid]
+    fused = run_cases(cases, 1, folder, passes=FUSED)
+    unfused = run_cases(cases, 1, folder, passes=LOWERING)
+    for point, case in zip(grid, cases, strict=True):
+        (got,), (source,) = fused[case.name], unfused[case.name]
+        exact, as_source = case.expected[0], point.source_sum().astype(WIDE[point.result])[None]
+        tolerance = TOLERANCE[point.result]
+        assert_same(got, exact if point.divide else as_source, tolerance)
+        assert_same(source, as_source, tolerance)
+        assert_same(got, exact, max(tolerance, 1e-2))
+
+
+def test_random(tmp_path: Path) -> None:
+    grid = random_grid()
+    chosen = np.random.default_rng(7).choice(len(grid), 12, replace=False)
+    check_random([grid[i] for i in sorted(chosen)], tmp_path)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("lhs", "rhs"), list(itertools.product(FP8, FP8)))
+def test_random_grid(lhs: str, rhs: str, tmp_path: Path) -> None:
+    check_random([p for p in random_grid() if (p.lhs, p.rhs) == (lhs, rhs)], tmp_path)
+
+
+def test_not_finite(tmp_path: Path) -> None:
+    """NaN codes, and scales of NaN, 0 and infinity."""
+    x, y = np.abs(integers((4, 16), 1)) + 1, np.abs(integers((16, 5), 2)) + 1
+    holed = x.copy()
+    holed[2, 3] = np.nan
+    cases = [
+        dot_case("nan code", Side(holed), Side(y), MATMUL, "mk,kn->mn"),
+        dot_case("nan scale", Side(x, scale=np.nan), Side(y), MATMUL, "mk,kn->mn"),
+        dot_case("zero scale", Side(x, scale=0.0), Side(y), MATMUL, "mk,kn->mn"),
+        dot_case("divided by zero", Side(x, scale=0.0, divide=True), Side(y), MATMUL, "mk,kn->mn"),
+        dot_case("infinite scale", Side(x, scale=np.inf), Side(y), MATMUL, "mk,kn->mn"),
+        dot_case(
+            "divided by infinity", Side(x, scale=np.inf, divide=True), Side(y), MATMUL, "mk,kn->mn"
+        ),
+    ]
+    for passes in (FUSED, LOWERING):
+        results = run_cases(cases, 1, tmp_path, passes=passes)
+        for case in cases:
+            # NaN has many bit patterns.
+            np.testing.assert_array_equal(results[case.name][0], case.expected[0])
