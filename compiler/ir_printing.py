@@ -101,7 +101,7 @@ def _anchored(root: Operation, anchors: Sequence[str]) -> Iterator[Operation]:
 
 
 def _symbol(op: Operation, prefix: str = "") -> str:
-    name = op.attributes["sym_name"] if "sym_name" in op.attributes else None
+    name = op.attributes.get("sym_name")
     return prefix + name.value if isinstance(name, StringAttr) else ""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from ...dialects.arith import Scalars, float_width
@@ -38,7 +38,7 @@ class AccumulateInF32(Pass):
     """
 
     name: ClassVar[str] = "accumulate-in-f32"
-    target: str = ""
+    target: str = field(default="", metadata={"help": "target name; empty: any"})
 
     def run(self, module: Operation) -> None:
         support = fp8_support(self.target) if self.target else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ...dialects.arith import Scalars
@@ -30,7 +30,7 @@ class LegalizeFp8(Pass):
     """
 
     name: ClassVar[str] = "legalize-fp8"
-    target: str = "cpu"
+    target: str = field(default="cpu", metadata={"help": "target name, as in headrace-compile --target"})
 
     def run(self, module: Operation) -> None:
         support = fp8_support(self.target)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ...dialects.arith import Scalars
@@ -39,7 +39,7 @@ class LowerMatmul(Pass):
     """
 
     name: ClassVar[str] = "lower-matmul"
-    target: str = "cpu"
+    target: str = field(default="cpu", metadata={"help": "target name, as in headrace-compile --target"})
 
     def run(self, module: Operation) -> None:
         apply_patterns(module, [LowerScaledMatmul(fp8_support(self.target))])

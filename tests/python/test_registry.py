@@ -53,6 +53,8 @@ def test_every_built_in_pass_keeps_the_rules() -> None:
         assert found.name == name
         assert found.__module__.rpartition(".")[2] == name.replace("-", "_")
         assert found.summary(), f"{name} has no docstring"
+        for option in found.describe_options():
+            assert option.help, f"{name}: option {option.name} has no help text"
 
 
 _PLUGIN = '''
