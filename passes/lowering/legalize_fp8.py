@@ -30,7 +30,7 @@ class LegalizeFp8(Pass):
     """
 
     name: ClassVar[str] = "legalize-fp8"
-    target: str = field(default="cpu", metadata={"help": "target name, as in headrace-compile --target"})
+    target: str = field(default="cpu", metadata={"help": "as in headrace-compile --target"})
 
     def run(self, module: Operation) -> None:
         support = fp8_support(self.target)

@@ -39,7 +39,7 @@ class LowerMatmul(Pass):
     """
 
     name: ClassVar[str] = "lower-matmul"
-    target: str = field(default="cpu", metadata={"help": "target name, as in headrace-compile --target"})
+    target: str = field(default="cpu", metadata={"help": "as in headrace-compile --target"})
 
     def run(self, module: Operation) -> None:
         apply_patterns(module, [LowerScaledMatmul(fp8_support(self.target))])
