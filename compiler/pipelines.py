@@ -20,7 +20,7 @@ MODEL = (
     "headrace-dce",
 )
 INPUT = (STABLEHLO_INPUT, "normalize-loops")
-CLEAN_UP = ("strip-headrace", "convert-scf-to-cf", "canonicalize", "cse")
+CLEAN_UP = ("strip-headrace", "convert-scf-to-cf", "canonicalize", "cse", "widen-block-arguments")
 
 
 def default_pipeline(target: str, collectives: str, devices: int) -> str:

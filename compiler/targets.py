@@ -9,11 +9,6 @@ from ..passes.lowering.fp8_support import TARGET_NAMES, fp8_support
 _COMMON = (
     # IREE would silently turn f64 into f32, argument types included.
     "--iree-input-demote-f64-to-f32=false",
-    # 3.13 miscompiles with it: of two loops in one program, one behind a dynamic
-    # guard, the later one computes with command buffers that are not its own
-    # (tests/python/test_pipeline_collectives.py found it).
-    "--iree-hal-memoization=false",
-    "--iree-hal-indirect-command-buffers=false",
 )
 
 

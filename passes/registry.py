@@ -33,6 +33,7 @@ _BUILTIN: dict[str, str] = {
     "spmd-to-devices": "lowering.spmd_to_devices:SpmdToDevices",
     "isolate-scalars": "lowering.isolate_scalars:IsolateScalars",
     "collectives-to-channels": "lowering.collectives_to_channels:CollectivesToChannels",
+    "widen-block-arguments": "lowering.widen_block_arguments:WidenBlockArguments",
     "strip-headrace": "lowering.strip_headrace:StripHeadrace",
 }
 

@@ -13,12 +13,13 @@ import numpy as np
 from headrace.compiler.element_types import Array
 from headrace.compiler.iree_child import run_iree_compile
 from headrace.compiler.metadata import FunctionInfo, ValueInfo
+from headrace.compiler.pipelines import CLEAN_UP
 from headrace.compiler.runtime import run_program
 from headrace.compiler.targets import find_target
 from headrace.dialects.mlir import Operation, make_context, parse_module
 from headrace.passes.pipeline import Pipeline
 
-LOWERING = "spmd-to-devices,isolate-scalars,strip-headrace,convert-scf-to-cf,canonicalize,cse"
+LOWERING = ",".join(("spmd-to-devices", "isolate-scalars", *CLEAN_UP))
 
 
 @dataclass(frozen=True)
