@@ -14,11 +14,6 @@ from .fp8_support import Fp8Support
 # Same bits, half the value: Noune et al. 2022 put one more into the bias.
 _FNUZ_TWIN = {E4M3FN: E4M3FNUZ, E5M2: E5M2FNUZ}
 
-# Up to so many rows or columns a matmul on cpu is bound by reading its
-# operands, and decoding inside it wins over decoding to memory first
-# (measured on Zen 3 and Zen 4: break-even between 8 and 16).
-_NARROW = 8
-
 
 @dataclass(frozen=True)
 class OperandTypes:
@@ -72,10 +67,8 @@ def operand_types(lhs: Type, rhs: Type, sizes: Sizes, support: Fp8Support) -> Op
         return OperandTypes(f64, f64, f64)
     formats = (fp8_format(lhs), fp8_format(rhs))
     if support.is_cpu:
-        # With dynamic sizes IREE's data tiling fails on a producer in the way.
-        decodes_inside = not sizes.is_static or sizes.narrowest <= _NARROW
-        if decodes_inside and None not in formats:
-            return OperandTypes(lhs, rhs, f32)
+        # Not fp8, decoded by IREE in the kernel: it reads f8E4M3FN's 0xFF as
+        # -480, and is slower but for a few rows.
         return OperandTypes(f32, f32, f32)
     fits = support.smallest_matmul == 0 or (
         sizes.is_static and sizes.narrowest >= support.smallest_matmul
@@ -109,9 +102,20 @@ def _common_type(lhs: Type, rhs: Type) -> Type:
 
 def bring_operand(b: TensorBuilder, value: Value, element: Type, support: Fp8Support) -> Value:
     """The operand in the element type that ``operand_types`` gave for it."""
-    source = tensor_type(value).element_type
-    if source == element:
+    type_ = tensor_type(value)
+    if type_.element_type == element:
         return value
+    brought = _convert(b, value, element, support)
+    if support.is_cpu and not type_.has_static_shape:
+        # 3.13 cannot pack an operand of dynamic size together with its producer.
+        sizes = [b.dim(value, i) for i in range(type_.rank) if type_.is_dynamic_dim(i)]
+        name = "iree_tensor_ext.compute_barrier.start"
+        brought = b.op(name, [brought, *sizes], brought.type)
+    return brought
+
+
+def _convert(b: TensorBuilder, value: Value, element: Type, support: Fp8Support) -> Value:
+    source = tensor_type(value).element_type
     format_, twin = fp8_format(source), fp8_format(element)
     if format_ is not None and twin is not None:
 

@@ -1,0 +1,72 @@
+"""Lowers programs for any target and runs what comes out on the CPU, for tests."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import iree.runtime as rt
+import ml_dtypes
+import numpy as np
+from headrace.compiler.element_types import Array
+from headrace.compiler.iree_child import run_iree_compile
+from headrace.compiler.targets import find_target
+from headrace.dialects.mlir import Operation, make_context, parse_module
+from headrace.passes.pipeline import Pipeline
+
+FP8 = {
+    "f8E4M3FN": ml_dtypes.float8_e4m3fn,
+    "f8E5M2": ml_dtypes.float8_e5m2,
+    "f8E4M3FNUZ": ml_dtypes.float8_e4m3fnuz,
+    "f8E5M2FNUZ": ml_dtypes.float8_e5m2fnuz,
+}
+WIDE = {"bf16": ml_dtypes.bfloat16, "f16": np.float16, "f32": np.float32, "f64": np.float64}
+DTYPES = {**FP8, **WIDE}
+
+
+def lower(text: str, target: str) -> Operation:
+    """The module after the lowering passes for ``target``."""
+    module = parse_module(text, "test", make_context())
+    passes = ("accumulate-in-f32", "lower-matmul", "legalize-fp8")
+    steps = ",".join(f"{name}{{target={target}}}" for name in passes)
+    Pipeline.parse(f"builtin.module({steps})").run(module)
+    return module
+
+
+def compile_for(text: str, target: str) -> bytes:
+    """The program that iree-compile makes for ``target``."""
+    flags = find_target(target).flags("channel", 1)
+    return run_iree_compile(lower(text, target), flags).vmfb
+
+
+class CpuProgram:
+    """A program lowered for some target, compiled for the host's CPU.
+
+    fp8 arrays go in and out by their bits, as programs bitcast them to i8.
+    """
+
+    def __init__(self, text: str, target: str) -> None:
+        flags = find_target("cpu").flags("channel", 1)
+        self.vmfb = run_iree_compile(lower(text, target), flags).vmfb
+
+    @cached_property
+    def _functions(self) -> object:
+        context = rt.SystemContext(config=rt.Config("local-task"))
+        context.add_vm_module(rt.VmModule.copy_buffer(context.instance, self.vmfb))
+        return context.modules.module
+
+    def __call__(self, name: str, *arguments: Array) -> Array:
+        """One result of one function; bf16 comes back as such."""
+        raw = [a.view(np.int8) if a.dtype.itemsize == 1 else a for a in arguments]
+        result = self._functions[name](*raw).to_host()
+        return np.asarray(result)
+
+
+def decoded(codes: Array) -> Array:
+    """fp8 values as f64."""
+    return codes.astype(np.float32).astype(np.float64)
+
+
+def same_numbers(a: Array, b: Array) -> Array:
+    """Elementwise: equal with equal signs (of zeros, too), or both NaN."""
+    equal = (a == b) & (np.signbit(a) == np.signbit(b))
+    return equal | (np.isnan(a) & np.isnan(b))

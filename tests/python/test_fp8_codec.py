@@ -1,0 +1,204 @@
+"""fp8 conversions on every target's path: all codes, golden values, a sweep of floats."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+from cpu_programs import DTYPES, FP8, WIDE, CpuProgram, same_numbers
+from headrace.passes.lowering.fp8_support import TARGET_NAMES, fp8_support
+
+COUNT = 8192
+
+# One target for each different set of native conversions.
+PATHS = ("cpu", "gfx942", "gfx950")
+
+
+def is_native(target: str, fp8: str) -> bool:
+    return fp8 in [f.name for f in fp8_support(target).converted]
+
+
+def decode_text(fp8: str, wide: str) -> str:
+    return f"""
+func.func @decode_{fp8}_{wide}(%bits: tensor<256xi8>) -> tensor<256x{wide}> {{
+  %q = tensor.bitcast %bits : tensor<256xi8> to tensor<256x{fp8}>
+  %x = "headrace.dequantize"(%q) {{operandSegmentSizes = array<i32: 1, 0>,
+      scale_mode = "multiply"}} : (tensor<256x{fp8}>) -> tensor<256x{wide}>
+  return %x : tensor<256x{wide}>
+}}
+"""
+
+
+def extf_text(fp8: str, wide: str) -> str:
+    return f"""
+func.func @extf_{fp8}_{wide}(%bits: tensor<256xi8>) -> tensor<256x{wide}> {{
+  %q = tensor.bitcast %bits : tensor<256xi8> to tensor<256x{fp8}>
+  %x = arith.extf %q : tensor<256x{fp8}> to tensor<256x{wide}>
+  return %x : tensor<256x{wide}>
+}}
+"""
+
+
+def encode_text(fp8: str, wide: str, count: int) -> str:
+    text = ""
+    for mode in ("true", "false"):
+        text += f"""
+func.func @encode_{fp8}_{wide}_{mode}(%x: tensor<{count}x{wide}>) -> tensor<{count}xi8> {{
+  %q = "headrace.quantize"(%x) {{operandSegmentSizes = array<i32: 1, 0>, scale_mode = "divide",
+      saturate = {mode}}} : (tensor<{count}x{wide}>) -> tensor<{count}x{fp8}>
+  %b = tensor.bitcast %q : tensor<{count}x{fp8}> to tensor<{count}xi8>
+  return %b : tensor<{count}xi8>
+}}
+"""
+    return text
+
+
+def sweep(fp8: str, wide: str) -> np.ndarray:
+    """Codes, their neighbours, the middles between them, specials, and a random rest."""
+    with np.errstate(all="ignore"):
+        codes = np.arange(256, dtype=np.uint8).view(FP8[fp8]).astype(np.float64)
+        finite = np.sort(codes[np.isfinite(codes)])
+        middles = (finite[1:] + finite[:-1]) / 2
+        steps = [1 - 2**-7, 1 + 2**-7, 1 - 2**-20, 1 + 2**-20]
+        near = np.concatenate([middles, codes, *(m * s for s in steps for m in (middles, codes))])
+        special = [
+            0.0,
+            -0.0,
+            np.inf,
+            -np.inf,
+            np.nan,
+            1e-42,
+            -1e-42,
+            464,
+            464.01,
+            61439,
+            61440,
+            1e5,
+        ]
+        random = np.random.default_rng(7)
+        rest = random.standard_normal(COUNT) * np.exp2(random.integers(-22, 18, COUNT))
+        return np.concatenate([near, special, rest])[:COUNT].astype(WIDE[wide])
+
+
+def expected_codes(values: np.ndarray, fp8: str, saturate: bool) -> np.ndarray:
+    """ml_dtypes rounds f32 (and f64) once, to nearest even, without saturation."""
+    with np.errstate(all="ignore"):
+        if saturate:
+            limit = float(ml_dtypes.finfo(FP8[fp8]).max)
+            values = np.clip(values.astype(np.float64), -limit, limit).astype(values.dtype)
+        exact = values if values.dtype == np.float64 else values.astype(np.float32)
+        return exact.astype(FP8[fp8])
+
+
+@pytest.fixture(scope="module", params=PATHS)
+def program(request: pytest.FixtureRequest) -> tuple[str, CpuProgram]:
+    target: str = request.param
+    text = ""
+    for fp8 in FP8:
+        for wide in WIDE:
+            text += decode_text(fp8, wide) + encode_text(fp8, wide, COUNT)
+            if not is_native(target, fp8):
+                text += extf_text(fp8, wide)
+    return target, CpuProgram(text, target)
+
+
+@pytest.mark.parametrize("wide", WIDE)
+@pytest.mark.parametrize("fp8", FP8)
+@pytest.mark.parametrize("form", ["decode", "extf"])
+def test_all_codes_decode(program: tuple[str, CpuProgram], form: str, fp8: str, wide: str) -> None:
+    target, run = program
+    if form == "extf" and is_native(target, fp8):
+        pytest.skip("stays as it is")
+    codes = np.arange(256, dtype=np.uint8)
+    with np.errstate(all="ignore"):
+        got = run(f"{form}_{fp8}_{wide}", codes).astype(np.float64)
+        same = same_numbers(got, codes.view(FP8[fp8]).astype(np.float64))
+    if is_native(target, fp8):
+        # The chip's own instruction is out of reach here, and IREE's stand-in
+        # for it on the CPU reads f8E4M3FN's negative NaN as -480.
+        same[0xFF] = True
+    assert same.all(), [(hex(c), got[c]) for c in np.flatnonzero(~same)]
+
+
+@pytest.mark.parametrize("saturate", ["true", "false"])
+@pytest.mark.parametrize("wide", WIDE)
+@pytest.mark.parametrize("fp8", FP8)
+def test_encode_rounds_once_to_nearest_even(
+    program: tuple[str, CpuProgram], fp8: str, wide: str, saturate: str
+) -> None:
+    target, run = program
+    if is_native(target, fp8) and wide != "f64":
+        pytest.skip("the chip's own instruction; IREE's stand-in on the CPU rounds wrongly")
+    values = sweep(fp8, wide)
+    got = run(f"encode_{fp8}_{wide}_{saturate}", values).view(np.uint8)
+    want = expected_codes(values, fp8, saturate == "true")
+    same = (got == want.view(np.uint8)) | (
+        np.isnan(got.view(FP8[fp8]).astype(np.float32)) & np.isnan(want.astype(np.float32))
+    )
+    assert same.all(), [(values[i], hex(got[i])) for i in np.flatnonzero(~same)[:5]]
+
+
+# Inputs and codes of f8E4M3FN, f8E4M3FNUZ, f8E5M2, f8E5M2FNUZ: f32, nearest
+# even, no saturation. Worked out from the formats' definitions.
+GOLDEN = (
+    (-0.0, 0x80, 0x00, 0x80, 0x00),
+    (2.0**-10, 0x00, 0x01, 0x14, 0x18),
+    (2.0**-10 * (1 + 1e-4), 0x01, 0x01, 0x14, 0x18),
+    (3 * 2.0**-10, 0x02, 0x03, 0x1A, 0x1E),
+    (1.0625, 0x38, 0x40, 0x3C, 0x40),
+    (1.1875, 0x3A, 0x42, 0x3D, 0x41),
+    (240.0, 0x77, 0x7F, 0x5C, 0x60),
+    (247.9, 0x77, 0x7F, 0x5C, 0x60),
+    (248.0, 0x78, 0x80, 0x5C, 0x60),
+    (448.0, 0x7E, 0x80, 0x5F, 0x63),
+    (464.0, 0x7E, 0x80, 0x5F, 0x63),
+    (464.01, 0x7F, 0x80, 0x5F, 0x63),
+    (480.0, 0x7F, 0x80, 0x60, 0x64),
+    (57344.0, 0x7F, 0x80, 0x7B, 0x7F),
+    (61439.0, 0x7F, 0x80, 0x7B, 0x7F),
+    (61440.0, 0x7F, 0x80, 0x7C, 0x80),
+    (np.inf, 0x7F, 0x80, 0x7C, 0x80),
+    (-np.inf, 0xFF, 0x80, 0xFC, 0x80),
+)
+
+
+def test_golden_codes() -> None:
+    count = len(GOLDEN)
+    order = ("f8E4M3FN", "f8E4M3FNUZ", "f8E5M2", "f8E5M2FNUZ")
+    run = CpuProgram("".join(encode_text(fp8, "f32", count) for fp8 in order), "cpu")
+    values = np.array([row[0] for row in GOLDEN], np.float32)
+    for column, fp8 in enumerate(order, 1):
+        got = run(f"encode_{fp8}_f32_false", values).view(np.uint8)
+        assert [hex(c) for c in got] == [hex(row[column]) for row in GOLDEN], fp8
+
+
+def test_nan_encodes_as_nan() -> None:
+    nans = np.array([0x7FC00000, 0xFFC00000, 0x7F800001, 0xFFFFFFFF], np.uint32).view(np.float32)
+    run = CpuProgram("".join(encode_text(fp8, "f32", 4) for fp8 in FP8), "cpu")
+    for fp8, dtype in FP8.items():
+        for saturate in ("true", "false"):
+            got = run(f"encode_{fp8}_f32_{saturate}", nans).view(dtype)
+            assert np.isnan(got.astype(np.float32)).all(), fp8
+
+
+def test_every_target_takes_a_known_path() -> None:
+    """The targets above stand for all others."""
+    paths = {fp8_support(t).converted for t in PATHS}
+    assert {fp8_support(t).converted for t in TARGET_NAMES} <= paths
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("fp8", FP8)
+def test_encode_every_256th_float(fp8: str) -> None:
+    """All exponents and the upper bits of all mantissas, with an odd rest below."""
+    count = 1 << 24
+    run = CpuProgram(encode_text(fp8, "f32", count), "cpu")
+    for low in (0x00, 0x01, 0x80):
+        bits = (np.arange(count, dtype=np.uint32) << 8) | np.uint32(low)
+        values = bits.view(DTYPES["f32"])
+        got = run(f"encode_{fp8}_f32_false", values).view(np.uint8)
+        want = expected_codes(values, fp8, False)
+        with np.errstate(all="ignore"):
+            nan = np.isnan(want.astype(np.float32))
+            assert np.isnan(got.view(FP8[fp8]).astype(np.float32))[nan].all()
+        assert (got == want.view(np.uint8))[~nan].all()
