@@ -74,7 +74,8 @@ class DeviceGrid:
         if unknown:
             raise error_at(
                 op,
-                f"'{op.name}' names {kind} {min(unknown)}, but the module has {grid}{_hint(op, kind)}",
+                f"'{op.name}' names {kind} {min(unknown)}, but the module has "
+                f"{grid}{_hint(op, kind)}",
             )
         if op.name != _PERMUTE and len(named) < count:
             missing = next(id_ for id_ in range(count) if id_ not in named)
