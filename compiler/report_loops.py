@@ -39,9 +39,7 @@ def trips_of(op: Operation) -> int | None:
 
 def constant(value: Value) -> int | None:
     """The integer that ``value`` always is, through casts; None if unknown."""
-    op = defining_op(value)
-    while op is not None and op.name in _CASTS:
-        op = defining_op(op.operands[0])
+    op = defining_op(_uncast(value))
     if op is None or op.name != "arith.constant":
         return None
     attribute = op.attributes["value"]
@@ -138,7 +136,7 @@ class ControlFlow:
         compare = defining_op(terminator.operands[0])
         if compare is None or compare.name != "arith.cmpi":
             return None
-        counter = compare.operands[0]
+        counter = _uncast(compare.operands[0])
         upper = constant(compare.operands[1])
         predicate = IntegerAttr(compare.attributes["predicate"]).value
         if not isinstance(counter.owner, Block) or counter.owner != self.blocks[header]:
@@ -177,11 +175,20 @@ def _edges(blocks: list[Block]) -> list[_Edge]:
     return found
 
 
-def _step(value: Value, counter: Value) -> int | None:
+def _uncast(value: Value) -> Value:
+    """The integer before casts: counters cross branches widened."""
     op = defining_op(value)
+    while op is not None and op.name in _CASTS:
+        value = op.operands[0]
+        op = defining_op(value)
+    return value
+
+
+def _step(value: Value, counter: Value) -> int | None:
+    op = defining_op(_uncast(value))
     if op is None or op.name != "arith.addi":
         return None
-    a, b = op.operands
+    a, b = (_uncast(operand) for operand in op.operands)
     if a == counter:
         return constant(b)
     return constant(a) if b == counter else None
