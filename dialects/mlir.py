@@ -432,12 +432,38 @@ def defining_op(value: Value) -> Operation | None:
 
 def contraction_loops(op: Operation) -> list[list[int]] | None:
     """Which loop each dimension of lhs, rhs and out of a linalg contraction
-    runs along; None for an op that is no multiply-and-add of two tensors."""
+    runs along; None for an op that is no multiply-and-add of two tensors.
+
+    Only extensions may stand in the body besides: MLIR's own test also lets
+    pass whatever has one operand, ``exp`` for instance.
+    """
     with op.context:
-        if not _is_contraction(op):
+        if not _is_contraction(op) or not _is_multiply_add(op.regions[0].blocks[0]):
             return None
         maps = [AffineMapAttr(m).value for m in _indexing_maps(op)]
     return [[ir.AffineDimExpr(e).position for e in map_.results] for map_ in maps]
+
+
+def _is_multiply_add(body: Block) -> bool:
+    """Whether a body yields ``out + lhs * rhs``, with lhs and rhs extended at most."""
+    lhs, rhs, out = body.arguments
+
+    def extended(value: Value) -> Value:
+        op = defining_op(value)
+        while op is not None and op.name in ("arith.extf", "arith.extsi", "arith.extui"):
+            value = op.operands[0]
+            op = defining_op(value)
+        return value
+
+    total = defining_op(operations_of(body)[-1].operands[0])
+    if total is None or total.name not in ("arith.addf", "arith.addi"):
+        return False
+    products = [v for v in total.operands if v != out]
+    product = defining_op(products[0]) if len(products) == 1 else None
+    if product is None or product.name not in ("arith.mulf", "arith.muli"):
+        return False
+    factors = [extended(v) for v in product.operands]
+    return factors in ([lhs, rhs], [rhs, lhs])
 
 
 def result_number(value: Value) -> int:

@@ -188,3 +188,52 @@ func.func @silent(%x: tensor<4x4xf32>, %i: tensor<4x4xi32>) -> (tensor<4x4xf32>,
   %1 = linalg.matmul ins(%i, %i : tensor<4x4xi32>, tensor<4x4xi32>) outs(%i : tensor<4x4xi32>) -> tensor<4x4xi32>
   return %0, %1 : tensor<4x4xf32>, tensor<4x4xi32>
 }
+
+// -----
+
+// A body that computes more, or something else, than a sum of products.
+// CHECK-LABEL: func.func @no_dots
+// CHECK-NOT: headrace.matmul
+func.func @no_dots(%x: tensor<4x8xf8E4M3FN>, %y: tensor<8x2xf8E4M3FN>) -> (tensor<4x2xf32>, tensor<4x2xf32>, tensor<4x2xf32>) {
+  %z = arith.constant dense<0.0> : tensor<4x2xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %y : tensor<4x8xf8E4M3FN>, tensor<8x2xf8E4M3FN>) outs(%z : tensor<4x2xf32>) {
+  ^bb0(%l: f8E4M3FN, %r: f8E4M3FN, %acc: f32):
+    %lw = arith.extf %l : f8E4M3FN to f32
+    %rw = arith.extf %r : f8E4M3FN to f32
+    %e = math.exp %lw : f32
+    %p = arith.mulf %e, %rw : f32
+    %q = arith.addf %acc, %p : f32
+    linalg.yield %q : f32
+  } -> tensor<4x2xf32>
+  %1 = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %y : tensor<4x8xf8E4M3FN>, tensor<8x2xf8E4M3FN>) outs(%z : tensor<4x2xf32>) {
+  ^bb0(%l: f8E4M3FN, %r: f8E4M3FN, %acc: f32):
+    %lw = arith.extf %l : f8E4M3FN to bf16
+    %rw = arith.extf %r : f8E4M3FN to bf16
+    %p = arith.mulf %lw, %rw : bf16
+    %pw = arith.extf %p : bf16 to f32
+    %q = arith.addf %acc, %pw : f32
+    linalg.yield %q : f32
+  } -> tensor<4x2xf32>
+  %2 = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %y : tensor<4x8xf8E4M3FN>, tensor<8x2xf8E4M3FN>) outs(%z : tensor<4x2xf32>) {
+  ^bb0(%l: f8E4M3FN, %r: f8E4M3FN, %acc: f32):
+    %lw = arith.extf %l : f8E4M3FN to f32
+    %rw = arith.extf %r : f8E4M3FN to f32
+    %p = arith.mulf %lw, %rw : f32
+    %n = arith.negf %p : f32
+    %q = arith.addf %acc, %n : f32
+    linalg.yield %q : f32
+  } -> tensor<4x2xf32>
+  return %0, %1, %2 : tensor<4x2xf32>, tensor<4x2xf32>, tensor<4x2xf32>
+}
+
+// -----
+
+// An fp8 result, cleared with an fp8 zero.
+// CHECK-LABEL: func.func @fp8_result
+// CHECK: %[[M:.*]] = "headrace.matmul"(%arg0, %arg1) {{.*}} -> tensor<4x2xf32>
+// CHECK: "headrace.quantize"(%[[M]]) {{.*}}saturate = false{{.*}} -> tensor<4x2xf8E4M3FN>
+func.func @fp8_result(%x: tensor<4x8xf8E4M3FN>, %y: tensor<8x2xf8E4M3FN>) -> tensor<4x2xf8E4M3FN> {
+  %z = arith.constant dense<0.0> : tensor<4x2xf8E4M3FN>
+  %d = linalg.matmul ins(%x, %y : tensor<4x8xf8E4M3FN>, tensor<8x2xf8E4M3FN>) outs(%z : tensor<4x2xf8E4M3FN>) -> tensor<4x2xf8E4M3FN>
+  return %d : tensor<4x2xf8E4M3FN>
+}
