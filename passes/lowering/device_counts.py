@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...dialects.headrace import CollectiveOp, CollectivePermuteOp
-from ...dialects.mlir import IntegerAttr, Operation, error_at
+from ...dialects.mlir import IntegerAttr, IntegerType, Operation, error_at
 
 _COUNTS = ("num_replicas", "num_partitions")
 
@@ -19,6 +19,12 @@ def recorded_counts(module: Operation) -> tuple[int, int] | None:
         return None
     partitions = recorded.get("num_partitions", 1)
     return recorded.get("num_replicas", 1) * partitions, partitions
+
+
+def record_partitions(module: Operation, devices: int) -> None:
+    """Says that the program is for that many partitions, in one replica."""
+    i32 = IntegerType.get_signless(32, module.context)
+    module.attributes["headrace.num_partitions"] = IntegerAttr.get(i32, devices)
 
 
 def check_groups(op: CollectiveOp, devices: int) -> None:

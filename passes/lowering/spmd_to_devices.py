@@ -23,7 +23,7 @@ from ...dialects.mlir import (
 )
 from ..base import Pass
 from ..model.replication import ReplicationAnalysis
-from .device_counts import recorded_counts
+from .device_counts import record_partitions, recorded_counts
 from .replicate import Replicator
 
 
@@ -66,6 +66,8 @@ class SpmdToDevices(Pass):
         counts = recorded_counts(module)
         if counts is None:
             devices = self.devices or 1
+            # The replication analysis reads it, too.
+            record_partitions(module, devices)
             return devices, devices
         if self.devices not in (0, counts[0]):
             raise HeadraceError(

@@ -1,4 +1,5 @@
 // RUN: headrace-opt %s --pass-pipeline='builtin.module(spmd-to-devices)' --split-input-file | FileCheck %s
+// RUN: headrace-opt %S/Inputs/three-devices.mlir --pass-pipeline='builtin.module(spmd-to-devices{devices=3})' | FileCheck %S/Inputs/three-devices.mlir
 
 module attributes {headrace.num_partitions = 2 : i32, headrace.num_replicas = 1 : i32} {
 
