@@ -21,7 +21,10 @@ from types import ModuleType
 
 from iree.compiler import ir
 from iree.compiler._mlir_libs import _mlirDialectsLinalg  # pyright: ignore
-from iree.compiler.dialects import _ods_common  # pyright: ignore
+from iree.compiler.dialects import (  # pyright: ignore
+    _linalg_ops_gen,  # noqa: F401 # pyright: ignore - registers the op classes
+    _ods_common,
+)
 from iree.compiler.ir import (
     AffineMap,
     AffineMapAttr,
@@ -154,14 +157,31 @@ def stop_module_search(namespace: str) -> None:
 
     Each time they hand out an op they look for one, and where the wheel has
     none they search the whole import path again: 40 times the cost of all
-    else. An empty module under the name ends the search.
+    else. An empty module under the name, for as long as they look, ends it.
     """
     name = f"iree.compiler.dialects.{namespace}"
-    sys.modules.setdefault(name, ModuleType(name))
+    if name in sys.modules:
+        return
+    sys.modules[name] = ModuleType(name)
+    try:
+        _ods_common._cext.globals._check_dialect_module_loaded(namespace)  # pyright: ignore
+    finally:
+        del sys.modules[name]
 
 
-# Dialects that models hold and the wheel has no Python module for.
-for _namespace in ("chlo", "iree_encoding", "iree_linalg_ext", "sdy", "stablehlo", "torch", "vhlo"):
+# Dialects that models hold and the wheel has no Python module for, and linalg,
+# whose module takes 0.3 s to load its op definition language; the op classes
+# are in the generated part.
+for _namespace in (
+    "chlo",
+    "iree_encoding",
+    "iree_linalg_ext",
+    "linalg",
+    "sdy",
+    "stablehlo",
+    "torch",
+    "vhlo",
+):
     stop_module_search(_namespace)
 
 # The public linalg module would import its whole op definition language.
