@@ -7,7 +7,7 @@ from pathlib import Path
 
 import lit.formats  # pyright: ignore
 
-config = config  # type: ignore[name-defined]  # noqa: F821, PLW0127 - lit defines it
+config = config  # type: ignore[name-defined]  # noqa: F821 - lit defines it
 root = Path(__file__).parent
 
 config.name = "headrace"
