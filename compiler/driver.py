@@ -73,8 +73,9 @@ def compile_with(source: Source, options: CompileOptions) -> CompileResult:
     module = load_module(source, make_context())
     prepare_context(module.context)
     devices = device_count(module, options.devices)
-    pipeline = pipelines.build(target.name, form, devices)
-    hooks = [report.Reader(pipelines.STABLEHLO_INPUT, pipelines.FIRST_LOWERING)]
+    order = options.pipeline_order
+    pipeline = pipelines.build(target.name, form, devices, options.pipeliner(), order)
+    hooks = [report.Reader(pipelines.matmuls_read_before(order), pipelines.FIRST_LOWERING)]
     extra = [IrDumper(options.dump_ir)] if options.dump_ir is not None else []
 
     start = time.perf_counter()

@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
 from ..dialects.mlir import HeadraceError
+from ..passes.model.pipeline_collectives import PipelineCollectives, mode_of_kinds
 from ..passes.registry import suggestion
 
 Collectives = Literal["channel", "devices"]
 OptLevel = Literal["O0", "O1", "O2", "O3"]
 Emit = Literal["vmfb", "mlir"]
+PipelineOrder = Literal["after-matmul", "before-matmul"]
 
 
 @dataclass(frozen=True)
@@ -22,7 +24,10 @@ class CompileOptions:
     ``collectives`` is ``devices`` (one program for all devices) or
     ``channel`` (one program per device and process); None takes the target's
     default. ``devices`` is how many devices the program is for; None takes it
-    from the module. ``report`` asks for the part of the report that is read
+    from the module. ``pipeline_collectives`` holds ``kind:mode`` pairs, later
+    ones win; ``pipeline_order`` says whether loops are pipelined after or
+    before fp8 matmuls are formed; ``pipeline_budget`` is how many bytes more a
+    loop may carry, None for any. ``report`` asks for the part of the report that is read
     from IREE's own phases. Raises HeadraceError for a wrong value.
     """
 
@@ -32,6 +37,9 @@ class CompileOptions:
     devices: int | None = None
     function: str | None = None
     opt_level: OptLevel | None = None
+    pipeline_collectives: tuple[str, ...] = ()
+    pipeline_order: PipelineOrder = "after-matmul"
+    pipeline_budget: int | None = None
     emit: Emit = "vmfb"
     report: bool = False
     dump_ir: str | None = None
@@ -46,6 +54,14 @@ class CompileOptions:
                 )
         if self.devices is not None and self.devices < 1:
             raise HeadraceError(f"--devices must be at least 1, got {self.devices}")
+        try:
+            mode_of_kinds(self.pipeline_collectives)
+        except ValueError as error:
+            raise HeadraceError(f"--pipeline-collectives: {error}") from None
+        if self.pipeline_budget is not None and self.pipeline_budget < 0:
+            raise HeadraceError(
+                f"--pipeline-budget must not be negative, got {self.pipeline_budget}"
+            )
         for flag in self.iree_flags:
             if not flag.startswith("-"):
                 raise HeadraceError(f"--iree-flag takes a flag of iree-compile, got '{flag}'")
@@ -57,15 +73,22 @@ class CompileOptions:
         for name in values:
             if name not in names:
                 raise HeadraceError(f"unknown option '{name}'{suggestion(name, names)}")
-        flags = values.get("iree_flags", ())
-        values["iree_flags"] = (flags,) if isinstance(flags, str) else tuple(flags)
+        for name in ("iree_flags", "pipeline_collectives"):
+            given = values.get(name, ())
+            values[name] = (given,) if isinstance(given, str) else tuple(given)
         return cls(**values)
+
+    def pipeliner(self) -> PipelineCollectives:
+        """The pass as these options want it."""
+        budget = -1 if self.pipeline_budget is None else self.pipeline_budget
+        return PipelineCollectives(modes=self.pipeline_collectives, budget=budget)
 
     def as_json(self) -> dict[str, object]:
         """The options that the result depends on, for the report."""
         found = dataclasses.asdict(self)
         del found["target"], found["report"], found["dump_ir"]
         found["iree_flags"] = list(self.iree_flags)
+        found["pipeline_collectives"] = list(self.pipeline_collectives)
         return found
 
 
@@ -79,4 +102,5 @@ def _choices() -> dict[str, tuple[str, ...]]:
         "collectives": typing.get_args(Collectives),
         "opt_level": typing.get_args(OptLevel),
         "emit": typing.get_args(Emit),
+        "pipeline_order": typing.get_args(PipelineOrder),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..passes.model.pipeline_collectives import PipelineCollectives
 from ..passes.pipeline import Pipeline
 
 # Where the report is read: before these passes.
@@ -15,20 +16,35 @@ MODEL = (
     "headrace-cse",
     "headrace-dce",
     "commute-collectives",
-    "fuse-scaled-matmul",
-    "headrace-cse",
-    "headrace-dce",
 )
-INPUT = (STABLEHLO_INPUT, "normalize-loops")
+MATMULS = ("fuse-scaled-matmul", "headrace-cse", "headrace-dce")
+INPUT = (STABLEHLO_INPUT,)
+# Bounds and counters must be constants and functions of the index before a
+# loop is looked at; what is peeled may fold again after it.
+LOOPS = ("normalize-loops", "canonicalize", "cse", "hoist-collectives")
+AFTER_LOOPS = ("canonicalize", "cse", "headrace-dce")
 CLEAN_UP = ("strip-headrace", "convert-scf-to-cf", "canonicalize", "cse", "widen-block-arguments")
 
 
-def default_pipeline(target: str, collectives: str, devices: int) -> str:
+def default_pipeline(
+    target: str,
+    collectives: str,
+    devices: int,
+    pipeliner: PipelineCollectives | None = None,
+    order: str = "after-matmul",
+) -> str:
     """The pipeline from a per-device program to what IREE is handed, as text.
 
-    ``collectives`` is ``devices`` or ``channel``. Loops end in ``cf`` form:
-    in ``scf`` form IREE copies every loop-carried buffer in each trip.
+    ``collectives`` is ``devices`` or ``channel``; ``order`` says whether loops
+    are pipelined ``after-matmul`` or ``before-matmul``: scaled matmuls are
+    formed on StableHLO then, or on linalg. Loops end in ``cf`` form: in
+    ``scf`` form IREE copies every loop-carried buffer in each trip.
     """
+    loops = (*LOOPS, str(pipeliner or PipelineCollectives()), *AFTER_LOOPS)
+    if order == "after-matmul":
+        model = (*MODEL, *MATMULS, *INPUT, *loops)
+    else:
+        model = (*MODEL, *INPUT, *loops, *MATMULS)
     lowering = [
         f"{FIRST_LOWERING}{{target={target}}}",
         f"lower-matmul{{target={target}}}",
@@ -41,9 +57,20 @@ def default_pipeline(target: str, collectives: str, devices: int) -> str:
         lowering.append(f"spmd-to-devices{{devices={devices}}}")
         if devices > 1:
             lowering.append("isolate-scalars")
-    return f"builtin.module({','.join((*FRONTEND, *MODEL, *INPUT, *lowering, *CLEAN_UP))})"
+    return f"builtin.module({','.join((*FRONTEND, *model, *lowering, *CLEAN_UP))})"
 
 
-def build(target: str, collectives: str, devices: int) -> Pipeline:
+def build(
+    target: str,
+    collectives: str,
+    devices: int,
+    pipeliner: PipelineCollectives | None = None,
+    order: str = "after-matmul",
+) -> Pipeline:
     """The same, ready to run; imports every pass it names."""
-    return Pipeline.parse(default_pipeline(target, collectives, devices))
+    return Pipeline.parse(default_pipeline(target, collectives, devices, pipeliner, order))
+
+
+def matmuls_read_before(order: str) -> str:
+    """The pass before which all scaled matmuls are formed, and none is lowered."""
+    return STABLEHLO_INPUT if order == "after-matmul" else FIRST_LOWERING

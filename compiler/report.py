@@ -16,6 +16,8 @@ from ..dialects.mlir import (
 )
 from ..dialects.ops.collectives import CollectiveOp
 from ..dialects.wire_bytes import received_bytes
+from ..passes.model.contractions import Contraction, contraction_of
+from ..passes.model.pipelined_mark import PEELED, PIPELINE_REASON
 from ..passes.pipeline import Instrumentation, Step
 from .report_loops import trips_of
 
@@ -72,7 +74,7 @@ def read_collectives(module: Operation) -> list[Collective]:
                 bytes=received_bytes(collective),
                 trips=trips_of(op),
                 pipelined=BoolAttr(op.attributes["pipelined"]).value,
-                reason=_text(op, "headrace.pipeline_reason"),
+                reason=_text(op, PIPELINE_REASON),
                 wide_reason=_text(op, "headrace.wide_reason"),
             )
         )
@@ -80,10 +82,13 @@ def read_collectives(module: Operation) -> list[Collective]:
 
 
 def read_matmuls(module: Operation) -> list[Matmul]:
-    """All matrix products, after those that can be are ``headrace.matmul``."""
+    """All matrix products, after those that can be are ``headrace.matmul``.
+
+    Copies that the pipeliner peeled off a loop are not counted again.
+    """
     found: list[Matmul] = []
     for op in walk(module):
-        if op.name != "headrace.matmul" and op.name not in DOTS:
+        if PEELED in op.attributes or not _is_matmul(op):
             continue
         lhs, rhs = op.operands[0].type, op.operands[1].type
         narrow = fp8_format(lhs) is not None or fp8_format(rhs) is not None
@@ -97,6 +102,12 @@ def read_matmuls(module: Operation) -> list[Matmul]:
             )
         )
     return found
+
+
+def _is_matmul(op: Operation) -> bool:
+    if op.name == "linalg.generic":
+        return isinstance(contraction_of(op), Contraction)
+    return op.name == "headrace.matmul" or op.name in DOTS
 
 
 def _text(op: Operation, name: str) -> str | None:

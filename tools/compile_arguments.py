@@ -7,8 +7,18 @@ from typing import Any
 
 from ..compiler.options import CompileOptions, option_name
 from ..dialects.mlir import HeadraceError
+from ..passes.model.pipeline_collectives import KINDS, MODES
 
-_FIELDS = ("target", "cpu", "collectives", "function", "opt_level", "dump_ir")
+_FIELDS = (
+    "target",
+    "cpu",
+    "collectives",
+    "function",
+    "opt_level",
+    "pipeline_order",
+    "dump_ir",
+)
+_INTEGERS = ("devices", "pipeline_budget")
 
 
 def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,6 +35,26 @@ def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--function", metavar="NAME", help="this public function only; default: all")
     group.add_argument("--opt-level", metavar="O0..O3", help="handed to IREE")
     group.add_argument(
+        "--pipeline-collectives",
+        metavar="KIND:MODE",
+        action="append",
+        default=[],
+        help="which collectives are moved between loop trips, e.g. all-reduce:off; kinds: all, "
+        f"{', '.join(KINDS)}; modes: {', '.join(MODES)} (ops with headrace.pipeline only); "
+        "may be repeated, the last one wins; default: all:on",
+    )
+    group.add_argument(
+        "--pipeline-order",
+        metavar="ORDER",
+        help="after-matmul (default) or before-matmul: loops are pipelined after or before "
+        "fp8 matmuls are formed",
+    )
+    group.add_argument(
+        "--pipeline-budget",
+        metavar="BYTES",
+        help="how much more a loop may carry from trip to trip; default: any",
+    )
+    group.add_argument(
         "--iree-flag",
         metavar="FLAG",
         action="append",
@@ -36,10 +66,13 @@ def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
 
 def given_compile_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
     """The options that the user wrote, as fields of ``CompileOptions``."""
-    found = {name: getattr(arguments, name) for name in (*_FIELDS, "devices")}
+    found = {name: getattr(arguments, name) for name in (*_FIELDS, *_INTEGERS)}
     found = {name: value for name, value in found.items() if value is not None}
-    if "devices" in found:
-        found["devices"] = integer(found["devices"], option_name("devices"))
+    for name in _INTEGERS:
+        if name in found:
+            found[name] = integer(found[name], option_name(name))
+    if arguments.pipeline_collectives:
+        found["pipeline_collectives"] = tuple(arguments.pipeline_collectives)
     if arguments.iree_flag:
         found["iree_flags"] = tuple(arguments.iree_flag)
     return found

@@ -30,6 +30,7 @@ from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
 from .contractions import CONTRACTIONS, Contraction, contraction_of
 from .fp8_ancestry import comes_from_fp8, is_made_of_fp8
 from .narrow_source import NarrowSearch, NarrowSource
+from .pipelined_mark import PEELED
 
 WIDE_REASON = "headrace.wide_reason"
 LHS_ROUNDING = "headrace.lhs_rounding"
@@ -148,6 +149,8 @@ class DequantizedContraction(Pattern[FusedMatmul]):
             loc=op.location,
             ip=rewriter.before(op),
         )
+        if PEELED in op.attributes:
+            product.attributes[PEELED] = op.attributes[PEELED]
         for name, source in ((LHS_ROUNDING, match.lhs), (RHS_ROUNDING, match.rhs)):
             if (rounding := _rounding(source)) is not None:
                 product.attributes[name] = TypeAttr.get(rounding)

@@ -24,7 +24,7 @@ from ...dialects.cloning import Mapping, clone_ops
 from ...dialects.mlir import InsertionPoint, Value
 from ...dialects.scf import ForLoop, build_for
 from .loop_stages import Chain, LoopBody
-from .pipelined_mark import is_collective, mark_pipelined
+from .pipelined_mark import is_collective, mark_peeled, mark_pipelined
 
 
 def pipeline_backward(
@@ -50,12 +50,18 @@ def pipeline_backward(
         return [values[v] for v in gathered]
 
     def consume(
-        index: Value, carried: Sequence[Value], given: Sequence[Value], at: InsertionPoint
+        index: Value,
+        carried: Sequence[Value],
+        given: Sequence[Value],
+        at: InsertionPoint,
+        peeled: bool = False,
     ) -> list[Value]:
         values: Mapping = {loop.index: index}
         values.update(zip(body.carried, carried, strict=True))
         values.update(zip(gathered, given, strict=True))
-        clone_ops(rest, values, at)
+        made = clone_ops(rest, values, at)
+        if peeled:
+            mark_peeled(made)
         return [values.get(v, v) for v in body.yields]
 
     count = len(loop.inits)
@@ -70,4 +76,4 @@ def pipeline_backward(
         loop.lower, last, loop.step, [*loop.inits, *first], rotated, loc=location, ip=ip
     )
     results: list[Value] = [*new.op.results]
-    return new, consume(last, results[:count], results[count:], ip)
+    return new, consume(last, results[:count], results[count:], ip, peeled=True)

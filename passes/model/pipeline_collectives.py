@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -25,7 +26,7 @@ from .loop_stages import Chain, LoopBody, Refusal, Tail
 from .pipeline_backward import pipeline_backward
 from .pipeline_forward import pipeline_forward
 from .pipeline_sink import sink, sink_refusal
-from .pipelined_mark import PIPELINE_REASON, collective_view, is_collective
+from .pipelined_mark import PIPELINE_REASON, collective_view, is_collective, mark_peeled
 
 KINDS = ("all-gather", "all-reduce", "reduce-scatter", "all-to-all", "collective-permute")
 MODES = ("off", "on", "explicit")
@@ -85,26 +86,13 @@ class PipelineCollectives(Pass):
     )
 
     def __post_init__(self) -> None:
-        self.mode_of_kinds()
-
-    def mode_of_kinds(self) -> dict[str, str]:
-        """The mode of each kind. Raises HeadraceError for unknown names."""
-        found: dict[str, str] = dict.fromkeys(KINDS, "on")
-        for pair in self.modes:
-            kind, _, mode = pair.partition(":")
-            if kind not in (*KINDS, "all"):
-                raise HeadraceError(
-                    f"pass '{self.name}': unknown kind '{kind}'; known: all, {', '.join(KINDS)}"
-                )
-            if mode not in MODES:
-                raise HeadraceError(
-                    f"pass '{self.name}': unknown mode '{mode}'; known: {', '.join(MODES)}"
-                )
-            found.update(dict.fromkeys(KINDS if kind == "all" else (kind,), mode))
-        return found
+        try:
+            mode_of_kinds(self.modes)
+        except ValueError as error:
+            raise HeadraceError(f"pass '{self.name}': {error}") from None
 
     def run(self, module: Operation) -> None:
-        modes = self.mode_of_kinds()
+        modes = mode_of_kinds(self.modes)
         for op in reversed([o for o in walk(module) if o.name == "scf.for"]):
             _LoopPipeliner(self, modes).pipeline(ForLoop(op))
         for op in walk(module):
@@ -113,6 +101,26 @@ class PipelineCollectives(Pass):
             if PIPELINE_REASON not in op.attributes:
                 _refuse(op, "it is in no counted loop, or in the peeled trip of one")
             remark(op, f"not pipelined: {StringAttr(op.attributes[PIPELINE_REASON]).value}")
+
+
+def mode_of_kinds(pairs: Sequence[str]) -> dict[str, str]:
+    """The mode of each kind after ``kind:mode`` pairs, of which later ones win.
+
+    A kind may be spelt as the report does, ``all_gather``. Raises
+    ValueError for unknown names.
+    """
+    found: dict[str, str] = dict.fromkeys(KINDS, "on")
+    for pair in pairs:
+        kind, colon, mode = pair.partition(":")
+        kind = kind.replace("_", "-")
+        if not colon:
+            raise ValueError(f"expected kind:mode, got '{pair}'")
+        if kind not in (*KINDS, "all"):
+            raise ValueError(f"unknown kind '{kind}'; known: all, {', '.join(KINDS)}")
+        if mode not in MODES:
+            raise ValueError(f"unknown mode '{mode}'; known: {', '.join(MODES)}")
+        found.update(dict.fromkeys(KINDS if kind == "all" else (kind,), mode))
+    return found
 
 
 class _LoopPipeliner:
@@ -261,6 +269,7 @@ def _guarded(
 
     def otherwise(at: InsertionPoint) -> list[Value]:
         kept = clone_op(loop.op, {}, at)
+        mark_peeled([kept])
         for op in walk(kept):
             if is_collective(op) and PIPELINE_REASON not in op.attributes:
                 _refuse(op, "it runs where its loop has fewer than two trips")

@@ -26,7 +26,7 @@ from ...dialects.cloning import Mapping, clone_ops
 from ...dialects.mlir import InsertionPoint, Operation, Value
 from ...dialects.scf import ForLoop, build_for
 from .loop_stages import LoopBody, Tail
-from .pipelined_mark import mark_pipelined
+from .pipelined_mark import mark_peeled, mark_pipelined
 
 
 class Stages:
@@ -43,11 +43,15 @@ class Stages:
         """The ops of the tail, without those that it computes again."""
         return [self._body.ops[p] for p in self._tail.positions]
 
-    def first(self, index: Value, carried: Sequence[Value], at: InsertionPoint) -> Mapping:
+    def first(
+        self, index: Value, carried: Sequence[Value], at: InsertionPoint, peeled: bool = False
+    ) -> Mapping:
         """Writes all but the tail; returns what became of each value."""
         values = self._values(index, carried)
         rest = self._body.rest(self._tail.positions, self._tail.positions)
-        clone_ops([self._body.ops[p] for p in rest], values, at)
+        made = clone_ops([self._body.ops[p] for p in rest], values, at)
+        if peeled:
+            mark_peeled(made)
         return values
 
     def second(
@@ -57,6 +61,7 @@ class Stages:
         crossing: Sequence[Value],
         at: InsertionPoint,
         given: Mapping | None = None,
+        peeled: bool = False,
     ) -> list[Value]:
         """Writes the tail of the trip of ``index``; returns its slots' values.
 
@@ -68,7 +73,10 @@ class Stages:
         values.update(known)
         ops = [self._body.ops[p] for p in self._second]
         missing = [op for op in ops if not any(r in known for r in op.results)]
-        mark_pipelined(clone_ops(missing, values, at))
+        made = clone_ops(missing, values, at)
+        mark_pipelined(made)
+        if peeled:
+            mark_peeled(made)
         return [values.get(v, v) for v in self._yields(True)]
 
     def _values(self, index: Value, carried: Sequence[Value]) -> Mapping:
@@ -113,7 +121,7 @@ def pipeline_forward(
         values = stages.first(index, carried[:count], at)
         return [*stages.next_carried(values, stored), *stages.crossing(values)]
 
-    peeled = stages.first(loop.lower, loop.inits, ip)
+    peeled = stages.first(loop.lower, loop.inits, ip, peeled=True)
     state = stages.next_carried(peeled, stages.slots_of(loop.inits))
     second = Scalars(ip, location).binary("addi", loop.lower, loop.step)
     new = build_for(
@@ -126,7 +134,7 @@ def pipeline_forward(
         ip=ip,
     )
     results: list[Value] = [*new.op.results]
-    stored = stages.second(last, results[:count], results[count:], ip)
+    stored = stages.second(last, results[:count], results[count:], ip, peeled=True)
     own = iter(stored)
     final = [next(own) if s in tail.slots else results[s] for s in range(count)]
     return new, final
