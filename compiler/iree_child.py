@@ -85,10 +85,17 @@ def run_iree_compile(
 
 
 def run_measured(command: Sequence[str]) -> tuple[int, str, float, int]:
-    """Exit status (negative: a signal), what it printed, seconds, peak bytes."""
+    """Exit status (negative: a signal), what it printed, seconds, peak bytes.
+
+    One malloc arena for all threads: with one for each, as glibc has it, the
+    peak on a large module is half as high again, and varies from run to run.
+    """
+    environment = {"MALLOC_ARENA_MAX": "1", **os.environ}
     with tempfile.TemporaryFile() as log:
         start = time.perf_counter()
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment
+        )
         try:
             _, status, usage = os.wait4(process.pid, 0)
         except BaseException:
@@ -120,8 +127,9 @@ def _is_crash(status: int, text: str) -> bool:
 def _failure(found: Sequence[Diagnostic], text: str, status: int) -> HeadraceError:
     errors = [d for d in found if d.severity == "error"]
     if not errors:
-        last = text.strip().splitlines()[-1:] or [f"exit code {status}"]
-        return HeadraceError(f"iree-compile failed: {last[0]}")
+        lines = text.strip().splitlines() or [f"exit code {status}"]
+        reason = lines[0].removeprefix("iree-compile: ").partition("  Try: ")[0]
+        return HeadraceError(f"iree-compile failed: {reason}")
     first = errors[0]
     message = f"IREE cannot compile this program: {first.message}"
     note = Diagnostic("note", "--emit=mlir writes the module that IREE was given")

@@ -95,13 +95,17 @@ def _tolerance(text: str | None) -> float | None:
 def _read_npz(path: str) -> list[Array]:
     try:
         with np.load(path, allow_pickle=False) as archive:
-            if not isinstance(archive, np.lib.npyio.NpzFile):
-                raise HeadraceError(f"'{path}' is no .npz file")
-            return [archive[name] for name in archive.files]
+            entries: list[Array] = []
+            if isinstance(archive, np.lib.npyio.NpzFile):
+                entries = [archive[name] for name in archive.files]
+            # Any other zip archive, a .vmfb among them, gives plain bytes.
+            if not entries or any(isinstance(entry, bytes) for entry in entries):
+                raise HeadraceError(f"'{path}' is no .npz file of arrays")
+            return entries
     except OSError as error:
         raise HeadraceError(f"cannot read '{path}': {error.strerror or error}") from None
     except (ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise HeadraceError(f"'{path}' is no .npz file of plain arrays: {error}") from None
+        raise HeadraceError(f"'{path}' is no .npz file of arrays: {error}") from None
 
 
 def _npz(results: Sequence[Array]) -> bytes:

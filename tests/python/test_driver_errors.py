@@ -1,0 +1,160 @@
+"""Bad input to headrace-compile: one error line, exit code 1, nothing written."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from headrace.tools.headrace_compile import main
+
+ADD = """
+func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.add %a, %a : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+"""
+GATHER = """
+module {
+  func.func @main(%a: tensor<4xf32>) -> tensor<16xf32> {
+    %0 = "stablehlo.all_gather"(%a) <{all_gather_dim = 0 : i64,
+      channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>,
+      replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>, use_global_device_ids}>
+      : (tensor<4xf32>) -> tensor<16xf32>
+    return %0 : tensor<16xf32>
+  }
+}
+"""
+ON_FOUR = GATHER.replace("module {", "module attributes {mhlo.num_partitions = 4 : i32} {")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "add.mlir").write_text(ADD)
+    (tmp_path / "gather.mlir").write_text(GATHER)
+    (tmp_path / "four.mlir").write_text(ON_FOUR)
+    return tmp_path
+
+
+def refused(folder: Path, capfd: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """Runs the tool, which must fail cleanly; returns the error line."""
+    before = sorted(p.name for p in folder.rglob("*"))
+    assert main(arguments) == 1
+    out, err = capfd.readouterr()
+    lines = [line for line in err.splitlines() if "error: " in line]
+    assert len(lines) == 1, err
+    assert not out
+    assert "Traceback" not in err
+    assert sorted(p.name for p in folder.rglob("*")) == before
+    return lines[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["none.mlir", "-o", "x.vmfb"], "cannot read 'none.mlir': No such file or directory"),
+        ([".", "-o", "x.vmfb"], "cannot read '.': Is a directory"),
+        (["add.mlir"], "the following arguments are required: -o"),
+        (["add.mlir", "-o", "x.vmfb", "--frobnicate"], "unrecognized arguments: --frobnicate"),
+        (
+            ["add.mlir", "-o", "x.vmfb", "--target=gfx9000"],
+            "unknown target 'gfx9000'; known are cpu, gfx942, gfx950",
+        ),
+        (
+            ["add.mlir", "-o", "x.vmfb", "--collectives=mpi"],
+            "--collectives must be one of channel, devices, got 'mpi'",
+        ),
+        (["add.mlir", "-o", "x.vmfb", "--opt-level=O9"], "--opt-level must be one of O0, O1"),
+        (["add.mlir", "-o", "x.vmfb", "--emit=elf"], "--emit must be one of vmfb, mlir"),
+        (["add.mlir", "-o", "x.vmfb", "--devices=four"], "--devices takes an integer, got 'four'"),
+        (["add.mlir", "-o", "x.vmfb", "--devices=0"], "--devices must be at least 1, got 0"),
+        (["add.mlir", "-o", "x.vmfb", "--iree-flag=O3"], "--iree-flag takes a flag"),
+        (
+            ["add.mlir", "-o", "x.vmfb", "--iree-flag=--no-such-flag"],
+            "Unknown command line argument '--no-such-flag'",
+        ),
+        (
+            ["add.mlir", "-o", "x.vmfb", "--function=mian"],
+            "no public function 'mian'; there is: main",
+        ),
+        (["add.mlir", "-o", "x.vmfb", "--report=r.html"], "HTML report is not available"),
+        (["add.mlir", "-o", "no/x.vmfb"], "cannot write 'no/x.vmfb': no folder 'no'"),
+        (["add.mlir", "-o", "."], "cannot write '.': Is a directory"),
+        (["add.mlir", "-o", "x.vmfb", "--report=no/r.json"], "no folder 'no'"),
+        (["add.mlir", "-o", "x.vmfb", "--dump-ir=add.mlir"], "cannot write to 'add.mlir'"),
+        (["add.mlir", "-o", "/proc/x.vmfb"], "cannot write '/proc/x.vmfb'"),
+        (["four.mlir", "-o", "x.vmfb", "--devices=2"], "for 4 devices"),
+        (["gather.mlir", "-o", "x.vmfb", "--devices=2"], "device"),
+    ],
+)
+def test_bad_arguments(
+    folder: Path, capfd: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    assert message in refused(folder, capfd, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("func.func @f(", "bad.mlir:1:13: error: "),
+        ("not mlir at all", "bad.mlir:1:"),
+        ("module {}", "no public function"),
+        (
+            "func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {\n"
+            '  %0 = "acme.fft"(%a) : (tensor<4xf32>) -> tensor<4xf32>\n'
+            "  return %0 : tensor<4xf32>\n}",
+            "bad.mlir:2:8: error: no pass lowers 'acme.fft'",
+        ),
+        (
+            "func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {\n"
+            "  %0 = stablehlo.custom_call @cuFFT(%a) : (tensor<4xf32>) -> tensor<4xf32>\n"
+            "  return %0 : tensor<4xf32>\n}",
+            "bad.mlir:2:8: error: ",
+        ),
+        (
+            "func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {\n"
+            '  %0 = "headrace.transmogrify"(%a) : (tensor<4xf32>) -> tensor<4xf32>\n'
+            "  return %0 : tensor<4xf32>\n}",
+            "bad.mlir:2:8: error: 'headrace.transmogrify' op is not an op",
+        ),
+    ],
+)
+def test_bad_module(
+    folder: Path, capfd: pytest.CaptureFixture[str], text: str, message: str
+) -> None:
+    (folder / "bad.mlir").write_text(text)
+    assert message in refused(folder, capfd, "bad.mlir", "-o", "x.vmfb")
+
+
+@pytest.mark.parametrize("data", [b"ML\xefR\x0dbroken", b"ML\xefR", b"\xff\xfe\x00\x01"])
+def test_broken_bytes(folder: Path, capfd: pytest.CaptureFixture[str], data: bytes) -> None:
+    (folder / "bad.mlirbc").write_bytes(data)
+    assert "bad.mlirbc" in refused(folder, capfd, "bad.mlirbc", "-o", "x.vmfb")
+
+
+def test_failure_keeps_the_old_output(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (folder / "x.vmfb").write_bytes(b"old")
+    (folder / "r.json").write_bytes(b"old")
+    refused(folder, capfd, "add.mlir", "-o", "x.vmfb", "--report=r.json", "--function=g")
+    assert (folder / "x.vmfb").read_bytes() == b"old"
+    assert (folder / "r.json").read_bytes() == b"old"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_read_only_output(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (folder / "x.vmfb").write_bytes(b"old")
+    (folder / "x.vmfb").chmod(0o444)
+    assert "Permission denied" in refused(folder, capfd, "add.mlir", "-o", "x.vmfb")
+
+
+def test_exit_code_of_the_program(folder: Path) -> None:
+    """The installed script, in a process of its own."""
+    tool = Path(sys.executable).with_name("headrace-compile")
+    done = subprocess.run(
+        [tool, "none.mlir", "-o", "x.vmfb"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr == "error: cannot read 'none.mlir': No such file or directory\n"
