@@ -191,6 +191,9 @@ class IrDumper(Instrumentation):
         self._count = 0
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
+            # What an earlier run left would mix with this one's files.
+            for old in self._folder.glob("[0-9][0-9]-*.mlir"):
+                old.unlink()
         except OSError as error:
             raise HeadraceError(f"cannot write to '{folder}': {error.strerror}") from None
 
