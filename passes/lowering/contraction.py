@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ...dialects.arith import Scalars
 from ...dialects.linalg import TensorBuilder, dims_map, tensor_type
-from ...dialects.mlir import RankedTensorType, Type, Value
+from ...dialects.mlir import AffineMap, AffineMapAttr, ArrayAttr, RankedTensorType, Type, Value
 
 
 @dataclass(frozen=True)
@@ -71,13 +71,34 @@ def contract(b: TensorBuilder, lhs: Value, rhs: Value, dims: Dims, element: Type
     zero = b.fill(0.0, b.empty(type_, sources))
     if any(tensor_type(lhs).shape[d] == 0 for d in dims.lhs_contracting):
         return zero  # IREE's CUDA backend crashes on an empty sum.
-    name = dims.named_form()
-    if name is not None:
-        return b.named(name, [lhs, rhs], zero, multiply_add)
+    if all(tensor_type(lhs).shape[d] == 1 for d in dims.lhs_contracting):
+        return _outer_product(b, lhs, rhs, dims, zero)
     loops = dims.parallel + len(dims.lhs_contracting)
     with b.loc:
         lhs_map = dims_map(loops, dims.lhs_loops())
         rhs_map = dims_map(loops, dims.rhs_loops())
         out_map = dims_map(loops, range(dims.parallel))
+        # IREE crashes on a named op without them where a transpose is near.
+        maps = ArrayAttr.get([AffineMapAttr.get(m) for m in (lhs_map, rhs_map, out_map)])
+    name = dims.named_form()
+    if name is not None:
+        return b.named(name, [lhs, rhs], zero, multiply_add, maps)
     reductions = range(dims.parallel, loops)
     return b.generic([(lhs, lhs_map), (rhs, rhs_map)], (zero, out_map), multiply_add, reductions)
+
+
+def _outer_product(b: TensorBuilder, lhs: Value, rhs: Value, dims: Dims, zero: Value) -> Value:
+    """Sums of one product each: elementwise, as IREE fails to pack a 1x1 by 1xN matmul."""
+    maps: list[AffineMap] = []
+    for contracting, loops in (
+        (dims.lhs_contracting, dims.lhs_loops()),
+        (dims.rhs_contracting, dims.rhs_loops()),
+    ):
+        with b.loc:
+            kept = [loop for d, loop in enumerate(loops) if d not in contracting]
+            maps.append(dims_map(dims.parallel, kept))
+    with b.loc:
+        identity = AffineMap.get_identity(dims.parallel)
+    lhs = b.drop_unit_dims(lhs, dims.lhs_contracting)
+    rhs = b.drop_unit_dims(rhs, dims.rhs_contracting)
+    return b.generic([(lhs, maps[0]), (rhs, maps[1])], (zero, identity), multiply_add)

@@ -40,10 +40,6 @@ class Sizes:
     def is_static(self) -> bool:
         return DYNAMIC not in (self.rows, self.columns, self.depth)
 
-    @property
-    def narrowest(self) -> int:
-        return min(self.rows, self.columns)
-
 
 def product_size(sizes: list[int]) -> int:
     """The product of sizes, DYNAMIC if one of them is."""
@@ -70,16 +66,27 @@ def operand_types(lhs: Type, rhs: Type, sizes: Sizes, support: Fp8Support) -> Op
         # Not fp8, decoded by IREE in the kernel: it reads f8E4M3FN's 0xFF as
         # -480, and is slower but for a few rows.
         return OperandTypes(f32, f32, f32)
-    fits = support.smallest_matmul == 0 or (
-        sizes.is_static and sizes.narrowest >= support.smallest_matmul
-    )
     twins = [_native_twin(f, support) for f in formats]
-    if fits and (twins[0], twins[1]) in support.matmuls:
+    if (twins[0], twins[1]) in support.matmuls and _fits(twins[0] != twins[1], sizes, support):
         changed = [t for t, f in zip(twins, formats, strict=True) if t != f]
         types = [lhs if t is None else t.type(context) for t in twins]
         return OperandTypes(types[0], types[1], f32, 2.0 ** len(changed))
     wide = _common_type(lhs, rhs)
     return OperandTypes(wide, wide, f32)
+
+
+def _fits(mixed: bool, sizes: Sizes, support: Fp8Support) -> bool:
+    """Whether IREE finds a matrix instruction for the product, or needs none.
+
+    Where it finds none for two different fp8 types, it fails.
+    """
+    if not mixed and support.smallest_matmul == 0:
+        return True
+    if not sizes.is_static:
+        return False
+    if mixed and (sizes.rows % 16 or sizes.columns % 16 or sizes.depth % 32):
+        return False
+    return min(sizes.rows, sizes.columns) >= support.smallest_matmul
 
 
 def _native_twin(format_: Fp8Format | None, support: Fp8Support) -> Fp8Format | None:
