@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..dialects import verifier
 from ..dialects.mlir import (
     DenseIntElementsAttr,
     Diagnostic,
@@ -17,9 +19,10 @@ from ..dialects.mlir import (
     error_at,
     make_context,
     prepare_context,
+    verify_natively,
     walk,
 )
-from ..passes.pipeline import Instrumentation, Step
+from ..passes.pipeline import Instrumentation, NativePass, Step
 from ..passes.remarks import collect_remarks
 from . import metadata, pipelines, report, report_phases
 from .files import write_file
@@ -83,7 +86,7 @@ def compile_with(source: Source, options: CompileOptions) -> CompileResult:
         module = module.clone().operation
         _select_function(module, options.function)
         functions = metadata.describe_functions(module, target.name, form, devices)
-        pipeline.run(module, [*hooks, *extra])
+        pipeline.run(module, [Checkpoints(), *hooks, *extra], verify_each=False)
         check_lowered(module)
         metadata.attach(module, functions)
     headrace_seconds = time.perf_counter() - start
@@ -181,6 +184,44 @@ def check_lowered(module: Operation) -> None:
             if name == "stablehlo.custom_call":
                 detail = f" (call target {op.attributes['call_target_name']})"
             raise error_at(op, f"no pass lowers '{name}'{detail}, and IREE does not take it")
+
+
+class Checkpoints(Instrumentation):
+    """Verifies the input, the result, and what Python passes hand to native ones.
+
+    A native pass may crash on an invalid module, and takes valid ones to
+    valid ones. Verifying after every pass as headrace-opt does would take
+    longer than the passes.
+    """
+
+    def __init__(self) -> None:
+        self._since: list[str] = []
+
+    def begin(self, steps: Sequence[Step], module: Operation) -> None:
+        verify_natively(module)
+        verifier.verify(module)
+
+    def before(self, step: Step, module: Operation) -> None:
+        if isinstance(step, NativePass):
+            self._check(module)
+
+    def after(self, step: Step, module: Operation, seconds: float) -> None:
+        if not isinstance(step, NativePass):
+            self._since.append(step.name)
+
+    def end(self, module: Operation) -> None:
+        self._check(module)
+
+    def _check(self, module: Operation) -> None:
+        if not self._since:
+            return
+        try:
+            verify_natively(module)
+            verifier.verify(module)
+        except HeadraceError as error:
+            note = Diagnostic("note", f"after pass {', '.join(self._since)}")
+            raise HeadraceError(*error.diagnostics, note) from None
+        self._since.clear()
 
 
 class IrDumper(Instrumentation):

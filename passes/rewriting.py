@@ -104,7 +104,7 @@ class Rewriter:
         for result in operation.results:
             if next(iter(result.uses), None) is not None:
                 raise AssertionError(f"erasing '{operation.name}', which still has uses")
-        for nested in walk(operation):
+        for nested in walk(operation) if len(operation.regions) else (operation,):
             self._worklist.discard(nested)
         operation.erase()
 
@@ -163,11 +163,13 @@ def apply_patterns(
     ``max_rewrites`` (by default many more than ops): two patterns undo each
     other.
     """
-    worklist = _Worklist(frozenset(name for p in patterns for name in p.roots))
+    roots = frozenset(name for p in patterns for name in p.roots)
+    worklist = _Worklist(roots)
     ops = walk(module)
     limit = 10_000 + 100 * len(ops) if max_rewrites is None else max_rewrites
     for op in ops:
-        worklist.add(op)
+        if op.name in roots:
+            worklist.add(op)
     del ops  # no handles to ops that rewrites erase
     rewriter = Rewriter(worklist)
     count = 0
@@ -192,10 +194,16 @@ def apply_patterns(
 
 
 def _report_misses(module: Operation, patterns: Sequence[Pattern[Any]]) -> None:
-    for op in walk(module):
-        for pattern in patterns:
+    counting = _statistics.get() is not None
+    heard = [p for p in patterns if counting or _hears_misses(p)]
+    for op in walk(module) if heard else ():
+        for pattern in heard:
             if op.name in pattern.roots:
                 found = pattern.match(op)
                 if isinstance(found, Miss) and not found.silent:
                     _count(pattern, "misses")
                     pattern.missed(op, found)
+
+
+def _hears_misses(pattern: Pattern[Any]) -> bool:
+    return any("missed" in vars(c) for c in type(pattern).__mro__ if c is not Pattern)
