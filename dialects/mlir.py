@@ -454,8 +454,8 @@ def contraction_loops(op: Operation) -> list[list[int]] | None:
     """Which loop each dimension of lhs, rhs and out of a linalg contraction
     runs along; None for an op that is no multiply-and-add of two tensors.
 
-    Only extensions may stand in the body besides: MLIR's own test also lets
-    pass whatever has one operand, ``exp`` for instance.
+    In its body lhs and rhs may be converted to the type of out, no more: MLIR's
+    own test lets pass whatever has one operand, ``exp`` for instance.
     """
     with op.context:
         if not _is_contraction(op) or not _is_multiply_add(op.regions[0].blocks[0]):
@@ -464,16 +464,16 @@ def contraction_loops(op: Operation) -> list[list[int]] | None:
     return [[ir.AffineDimExpr(e).position for e in map_.results] for map_ in maps]
 
 
+_CONVERSIONS = ("arith.extf", "arith.truncf", "arith.convertf", "arith.extsi", "arith.extui")
+
+
 def _is_multiply_add(body: Block) -> bool:
-    """Whether a body yields ``out + lhs * rhs``, with lhs and rhs extended at most."""
+    """Whether a body yields ``out + lhs * rhs``, in the type of ``out``."""
     lhs, rhs, out = body.arguments
 
-    def extended(value: Value) -> Value:
+    def converted(value: Value) -> Value:
         op = defining_op(value)
-        while op is not None and op.name in ("arith.extf", "arith.extsi", "arith.extui"):
-            value = op.operands[0]
-            op = defining_op(value)
-        return value
+        return op.operands[0] if op is not None and op.name in _CONVERSIONS else value
 
     total = defining_op(operations_of(body)[-1].operands[0])
     if total is None or total.name not in ("arith.addf", "arith.addi"):
@@ -482,7 +482,7 @@ def _is_multiply_add(body: Block) -> bool:
     product = defining_op(products[0]) if len(products) == 1 else None
     if product is None or product.name not in ("arith.mulf", "arith.muli"):
         return False
-    factors = [extended(v) for v in product.operands]
+    factors = [converted(v) for v in product.operands]
     return factors in ([lhs, rhs], [rhs, lhs])
 
 

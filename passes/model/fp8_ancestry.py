@@ -21,7 +21,7 @@ from ...dialects.mlir import (
 from .contractions import CONTRACTIONS
 
 # How many values are looked at, so that the cost stays linear.
-_REACH = 16
+_REACH = 64
 
 
 def comes_from_fp8(value: Value) -> bool:
