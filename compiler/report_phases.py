@@ -38,7 +38,8 @@ def read_phases(phases: dict[str, str]) -> dict[str, object]:
 def no_phases() -> dict[str, object]:
     """The same keys where nobody asked IREE for its phases."""
     names = [f"{name}{suffix}" for name in _FLOW_KEYS for suffix in ("", "_per_run")]
-    return dict.fromkeys((*names, "transient_bytes"))
+    unknown: object = None
+    return dict.fromkeys((*names, "transient_bytes"), unknown)
 
 
 _FLOW_KEYS = ("dispatches", "encodes", "launches", "bytes_written")
