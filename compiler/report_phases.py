@@ -38,8 +38,9 @@ def read_phases(phases: dict[str, str]) -> dict[str, object]:
 def no_phases() -> dict[str, object]:
     """The same keys where nobody asked IREE for its phases."""
     names = [f"{name}{suffix}" for name in _FLOW_KEYS for suffix in ("", "_per_run")]
-    unknown: object = None
-    return dict.fromkeys((*names, "transient_bytes"), unknown)
+    found: dict[str, object] = {}
+    found.update(dict.fromkeys((*names, "transient_bytes")))
+    return found
 
 
 _FLOW_KEYS = ("dispatches", "encodes", "launches", "bytes_written")
