@@ -77,10 +77,11 @@ class DispatchRegion:
         kept: Mapping[int, int],
         attributes: Mapping[str, Attribute],
     ) -> DispatchRegion:
-        """The body in a new op with other results; the old op is erased.
+        """Moves the body to a new op with other results, right before the old one.
 
-        ``kept`` maps the index of each old result that has uses to the new
-        result that takes its place. ``attributes`` are set besides the old ones.
+        ``kept`` maps indices of old results to those of the new results that
+        take their place. ``attributes`` are set besides the old ones. The old
+        op is left without a body: the caller erases it once nothing uses it.
         """
         old, terminator = self.op, self.terminator
         sizes = [size for output in outputs for size in output.sizes]
@@ -110,7 +111,6 @@ class DispatchRegion:
                 block.append_to(target)
         for index, place in kept.items():
             old.results[index].replace_all_uses_with(new.results[place])
-        old.erase()
         return DispatchRegion(new)
 
     def _size_count(self) -> int:
