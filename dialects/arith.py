@@ -27,7 +27,7 @@ from .mlir import (
 )
 
 # The numbers that the arith dialect gives its predicates.
-_INTEGER_PREDICATES = {"eq": 0, "ne": 1, "slt": 2, "sge": 5, "ult": 6, "ule": 7, "ugt": 8, "uge": 9}
+INTEGER_PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
 
 WIDTHS: dict[type[Type], int] = {BF16Type: 16, F16Type: 16, F32Type: 32, F64Type: 64}
 
@@ -88,7 +88,7 @@ class Scalars:
         """``arith.cmpi`` of integers."""
         if not isinstance(b, Value):
             b = self.constant(b, a.type)
-        number = IntegerAttr.get(self.integer_type(64), _INTEGER_PREDICATES[predicate])
+        number = IntegerAttr.get(self.integer_type(64), INTEGER_PREDICATES.index(predicate))
         return self.op("arith.cmpi", [a, b], self.integer_type(1), {"predicate": number})
 
     def select(self, condition: Value, a: Value, b: Value) -> Value:

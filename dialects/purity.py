@@ -9,7 +9,9 @@ from __future__ import annotations
 from .mlir import Operation, walk
 
 # Dialects without any op that has effects.
-_PURE_DIALECTS = frozenset({"arith", "chlo", "complex", "headrace", "iree_encoding", "math"})
+_PURE_DIALECTS = frozenset(
+    {"arith", "chlo", "complex", "headrace", "iree_encoding", "index", "math"}
+)
 
 # StableHLO's ops but for calls, communication, infeeds, loops, and rng.
 _STABLEHLO = """
@@ -28,11 +30,28 @@ _TENSOR = """
 bitcast cast collapse_shape concat dim empty expand_shape extract extract_slice from_elements
 gather generate insert insert_slice pad rank reshape scatter splat
 """
-_TERMINATORS = frozenset({"stablehlo.return", "tensor.yield", "linalg.yield"})
-_NAMES = frozenset(
-    {f"stablehlo.{name}" for name in _STABLEHLO.split()}
-    | {f"tensor.{name}" for name in _TENSOR.split()}
+_TERMINATORS = frozenset({"stablehlo.return", "tensor.yield", "linalg.yield", "scf.yield"})
+# Loops that end, and branches; a `scf.while` may never end.
+_CONTROL = frozenset({"affine.apply", "affine.max", "affine.min", "scf.for", "scf.if"})
+_NAMES = (
+    frozenset(
+        {f"stablehlo.{name}" for name in _STABLEHLO.split()}
+        | {f"tensor.{name}" for name in _TENSOR.split()}
+    )
+    | _CONTROL
 )
+# Undefined for some operands: not to be run where the program would not.
+_DIVISIONS = frozenset(
+    f"arith.{name}"
+    for name in ("ceildivsi", "ceildivui", "divsi", "divui", "floordivsi", "remsi", "remui")
+)
+# Operands of those that take offsets, which may lie outside.
+_TENSORS_OF = {
+    "tensor.extract": 1,
+    "tensor.extract_slice": 1,
+    "tensor.insert": 2,
+    "tensor.insert_slice": 2,
+}
 # Structured ops that write to tensors only hold values, not memory.
 _ON_TENSORS = "linalg"
 
@@ -48,6 +67,22 @@ def is_pure(op: Operation) -> bool:
     if not len(op.regions):
         return True
     return all(_is_pure_itself(inner) or inner.name in _TERMINATORS for inner in walk(op)[1:])
+
+
+def is_total(op: Operation) -> bool:
+    """Whether a pure ``op`` can run with any operands, where it would not have.
+
+    Divisions and accesses at computed offsets cannot; nor an op with one in
+    its regions. StableHLO defines its ops for all operands.
+    """
+    return all(_is_total_itself(inner) for inner in (walk(op) if len(op.regions) else (op,)))
+
+
+def _is_total_itself(op: Operation) -> bool:
+    if op.name in _DIVISIONS:
+        return False
+    tensors = _TENSORS_OF.get(op.name)
+    return tensors is None or len(op.operands) == tensors
 
 
 def _is_pure_itself(op: Operation) -> bool:

@@ -7,15 +7,19 @@ from dataclasses import dataclass
 
 from .arith import Scalars
 from .mlir import (
+    Attribute,
     Block,
     InsertionPoint,
     IntegerAttr,
+    IntegerType,
     Location,
     Operation,
     Value,
     defining_op,
     operations_of,
 )
+
+_UNSIGNED = "unsignedCmp"
 
 
 @dataclass(frozen=True)
@@ -66,12 +70,34 @@ class ForLoop:
         """The ops of the body without its terminator."""
         return operations_of(self.body)[:-1]
 
+    @property
+    def unsigned(self) -> bool:
+        """Whether the index is compared with the upper bound as unsigned."""
+        return _UNSIGNED in self.op.attributes
+
+    @property
+    def attributes(self) -> dict[str, Attribute]:
+        """All attributes, for a loop that takes the place of this one."""
+        return dict(self.op.attributes.items())
+
+    @property
+    def index_width(self) -> int:
+        """Bits of the index; 64 for the type ``index``."""
+        type_ = self.index.type
+        return type_.width if isinstance(type_, IntegerType) else 64
+
     def trips(self) -> int | None:
-        """How often the body runs; None where a bound is no constant."""
-        bounds = [constant_value(v) for v in (self.lower, self.upper, self.step)]
-        if None in bounds:
+        """How often the body runs; None where a bound is no constant.
+
+        None, too, for a constant step that is not positive: what such a loop
+        does is undefined.
+        """
+        lower, upper, step = (constant_value(v) for v in (self.lower, self.upper, self.step))
+        if lower is None or upper is None or step is None:
             return None
-        lower, upper, step = (b or 0 for b in bounds)
+        if self.unsigned:
+            size = 1 << self.index_width
+            lower, upper, step = lower % size, upper % size, step % size
         return len(range(lower, upper, step)) if step > 0 else None
 
     def is_inside(self, value: Value) -> bool:
@@ -95,6 +121,43 @@ def constant_value(value: Value) -> int | None:
     return attribute.value if isinstance(attribute, IntegerAttr) else None
 
 
+def index_at(loop: ForLoop, trip: int | Value, ip: InsertionPoint) -> Value:
+    """The index of a trip counted from 0, ``lower + trip * step``, at ``ip``.
+
+    The trip as a value is of the index's type. A constant where all of it is.
+    """
+    scalars = Scalars(ip, loop.op.location)
+    lower, step = constant_value(loop.lower), constant_value(loop.step)
+    if isinstance(trip, int):
+        if lower is not None and step is not None:
+            return scalars.constant(lower + trip * step, loop.lower.type)
+        trip = scalars.constant(trip, loop.lower.type)
+    if step != 1:
+        trip = scalars.binary("muli", trip, loop.step)
+    return scalars.binary("addi", loop.lower, trip)
+
+
+def last_index(loop: ForLoop, trips: int | Value, ip: InsertionPoint) -> Value:
+    """The index of the last of at least one trip."""
+    if isinstance(trips, int):
+        return index_at(loop, trips - 1, ip)
+    return index_at(loop, Scalars(ip, loop.op.location).binary("subi", trips, 1), ip)
+
+
+def trips_before(loop: ForLoop, index: Value, scalars: Scalars) -> Value:
+    """How many trips came before the one of ``index``, in the index's type.
+
+    Exact when read as unsigned: a loop may span more than a signed number can
+    hold.
+    """
+    done = index
+    if constant_value(loop.lower) != 0:
+        done = scalars.binary("subi", done, loop.lower)
+    if constant_value(loop.step) != 1:
+        done = scalars.binary("divui", done, loop.step)
+    return done
+
+
 def build_for(
     lower: Value,
     upper: Value,
@@ -104,6 +167,7 @@ def build_for(
     *,
     loc: Location,
     ip: InsertionPoint,
+    attributes: dict[str, Attribute] | None = None,
 ) -> ForLoop:
     """Builds an ``scf.for``.
 
@@ -114,6 +178,7 @@ def build_for(
         "scf.for",
         results=[v.type for v in inits],
         operands=[lower, upper, step, *inits],
+        attributes=attributes,
         regions=1,
         loc=loc,
         ip=ip,
@@ -153,12 +218,16 @@ def build_if(
 
 
 def trip_count(loop: ForLoop, ip: InsertionPoint) -> Value:
-    """The number of trips as a value of the index's type, at ``ip``.
+    """The number of trips as a value of the index's type, unsigned, at ``ip``.
 
-    ``max(0, ceil((upper - lower) / step))``; the step of an ``scf.for`` is
-    positive.
+    ``ceil((upper - lower) / step)``, or 0 where the bounds are the other way
+    round. The difference of two numbers of any sign fits when it is unsigned.
     """
     scalars = Scalars(ip, loop.op.location)
+    trips = loop.trips()
+    if trips is not None:
+        return scalars.constant(trips, loop.lower.type)
+    runs = scalars.compare("ult" if loop.unsigned else "slt", loop.lower, loop.upper)
     span = scalars.binary("subi", loop.upper, loop.lower)
-    count = scalars.binary("ceildivsi", span, loop.step)
-    return scalars.binary("maxsi", count, 0)
+    count = scalars.binary("ceildivui", span, loop.step)
+    return scalars.select(runs, count, scalars.constant(0, count.type))

@@ -75,8 +75,9 @@ class Rewriter:
         return InsertionPoint.after(op)
 
     def created(self, op: Operation | OpView) -> None:
-        """Announces a new op, so that patterns may match on it."""
-        self._worklist.add(op.operation)
+        """Announces a new op with all in it, so that patterns may match on them."""
+        for made in walk(op) if len(op.regions) else (op.operation,):
+            self._worklist.add(made)
 
     def replace(self, op: Operation | OpView, values: Sequence[Value]) -> None:
         """Replaces all uses of the op's results, then erases it.

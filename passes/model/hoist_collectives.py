@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from ...dialects.cloning import Mapping, clone_ops
 from ...dialects.mlir import InsertionPoint, Operation, walk
+from ...dialects.purity import is_total
 from ...dialects.scf import ForLoop
 from ..base import Pass
+from ..remarks import remark
 from .loop_stages import Chain, LoopBody
 from .pipelined_mark import is_collective
 
@@ -17,7 +19,9 @@ class HoistCollectives(Pass):
     """A collective that gives the same in each trip runs once, before the loop.
 
     With it goes all that it is computed from. Inner loops come first, so that
-    a collective can leave several. Pure ops may run though the loop does not.
+    a collective can leave several. Where the loop may not run at all, ops
+    that are not defined for all operands stay, and with them the collective
+    that is computed from them.
 
     Before::
 
@@ -37,16 +41,25 @@ class HoistCollectives(Pass):
 
 
 def _hoist(loop: ForLoop) -> None:
+    if not any(is_collective(op) for op in loop.body_ops()):
+        return
     body = LoopBody(loop)
+    runs = (loop.trips() or 0) > 0
     moved: set[int] = set()
-    collectives: list[int] = []
-    for position, op in enumerate(body.ops):
-        if is_collective(op):
-            chain = body.chain(position)
-            if isinstance(chain, Chain) and not chain.uses_index:
-                moved.update(chain.positions)
-                collectives.append(position)
-    if not collectives:
+    for position in body.collectives:
+        chain = body.chain(position)
+        if not isinstance(chain, Chain) or chain.uses_index:
+            continue
+        partial = [body.ops[p] for p in chain.positions if not is_total(body.ops[p])]
+        if runs or not partial:
+            moved.update(chain.positions)
+        else:
+            remark(
+                body.ops[position],
+                f"not hoisted: '{partial[0].name}' before it may be undefined, and the loop "
+                "may have no trip",
+            )
+    if not moved:
         return
     # A carried value that never changes is its initial value.
     values: Mapping = {
@@ -55,9 +68,12 @@ def _hoist(loop: ForLoop) -> None:
         if body.is_invariant(slot)
     }
     clone_ops([body.ops[p] for p in sorted(moved)], values, InsertionPoint(loop.op))
-    for position in collectives:
-        for result in body.ops[position].results:
-            result.replace_all_uses_with(values[result])
+    # What else reads a moved op in the loop reads the copy before the loop,
+    # but for a dequantize, which stays beside its matmul.
+    for position in sorted(moved):
+        if not body.stays_beside(position):
+            for result in body.ops[position].results:
+                result.replace_all_uses_with(values[result])
     # The last first: what a later one read has no reader then.
     for position in sorted(moved, reverse=True):
         op = body.ops[position]

@@ -45,7 +45,8 @@ class _Reader:
         if op is None:
             return Linear(value, 1, 0)
         if op.name == "arith.constant" and _is_integer(value):
-            return Linear(None, 0, dense_integer(op))
+            constant = dense_integer(op)
+            return Linear(value, 1, 0) if constant is None else Linear(None, 0, constant)
         if op.name in ("tensor.extract", "tensor.from_elements") and len(op.operands) == 1:
             return self.read(op.operands[0])
         if op.name == "linalg.generic" and is_scalar_tensor(value.type):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ...dialects.arith import Scalars
 from ...dialects.cloning import Mapping, clone_ops
 from ...dialects.mlir import IndexType, InsertionPoint, IntegerType, Operation, Type, Value
-from ...dialects.scf import ForLoop, build_for, constant_value, trip_count
+from ...dialects.scf import ForLoop, build_for, trip_count, trips_before
 from ..rewriting import Miss, Pattern, Rewriter
 from .linear import linear
 from .scalar_tensors import is_scalar_tensor
@@ -60,17 +60,17 @@ class CounterToIndex(Pattern[Counters]):
             values: Mapping = {loop.index: index}
             values.update({loop.carried[i]: v for i, v in zip(kept, carried, strict=True)})
             scalars = Scalars(inside, op.location)
-            done = _trips_done(loop, index, scalars)
+            done = trips_before(loop, index, scalars)
             for position, step in match.steps.items():
                 counted = count_from(starts[position], done, step, scalars)
                 argument = loop.carried[position]
                 values[argument] = as_type_of(argument, counted, scalars)
-            for clone in clone_ops(loop.body_ops(), values, inside):
-                rewriter.created(clone)
+            clone_ops(loop.body_ops(), values, inside)
             return [values.get(v, v) for v in (loop.yields[i] for i in kept)]
 
         inits = [loop.inits[i] for i in kept]
-        new = build_for(loop.lower, loop.upper, loop.step, inits, body, loc=op.location, ip=ip)
+        bounds = (loop.lower, loop.upper, loop.step)
+        new = build_for(*bounds, inits, body, loc=op.location, ip=ip, attributes=loop.attributes)
         rewriter.created(new.op)
         scalars = Scalars(ip, op.location)
         results: dict[int, Value] = dict(zip(kept, new.op.results, strict=True))
@@ -82,13 +82,3 @@ class CounterToIndex(Pattern[Counters]):
 
 def _is_integer(type_: Type) -> bool:
     return isinstance(type_, IntegerType | IndexType) or is_scalar_tensor(type_)
-
-
-def _trips_done(loop: ForLoop, index: Value, scalars: Scalars) -> Value:
-    """``(index - lower) / step``, exact."""
-    done = index
-    if constant_value(loop.lower) != 0:
-        done = scalars.binary("subi", done, loop.lower)
-    if constant_value(loop.step) != 1:
-        done = scalars.binary("divsi", done, loop.step)
-    return done

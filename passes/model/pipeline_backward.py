@@ -22,32 +22,33 @@ from collections.abc import Sequence
 from ...dialects.arith import Scalars
 from ...dialects.cloning import Mapping, clone_ops
 from ...dialects.mlir import InsertionPoint, Value
-from ...dialects.scf import ForLoop, build_for
-from .loop_stages import Chain, LoopBody
-from .pipelined_mark import is_collective, mark_peeled, mark_pipelined
+from ...dialects.scf import ForLoop, build_for, last_index
+from .loop_stages import Ahead, LoopBody
+from .pipelined_mark import give_reasons, mark_peeled, mark_pipelined
 
 
 def pipeline_backward(
-    body: LoopBody, chains: Sequence[Chain], last: Value, ip: InsertionPoint
+    body: LoopBody, ahead: Ahead, trips: int | Value, ip: InsertionPoint
 ) -> tuple[ForLoop, list[Value]]:
     """Writes the rotated loop at ``ip``; returns it and the loop's results.
 
-    ``last`` is the index of the last trip; there is at least one trip. The
-    original loop is left as it is.
+    ``trips`` is at least one. The original loop is left as it is.
     """
     loop = body.loop
     location = loop.op.location
-    moved = sorted({p for chain in chains for p in chain.positions})
-    collectives = [p for p in moved if is_collective(body.ops[p])]
-    carried_over = [p for p in collectives if body.readers_outside(p, moved)]
-    gathered = [result for p in carried_over for result in body.ops[p].results]
-    rest = [body.ops[p] for p in body.rest(moved, carried_over)]
+    moved = [body.ops[p] for p in ahead.moved]
+    rest = [body.ops[p] for p in ahead.rest]
 
-    def issue(index: Value, carried: Sequence[Value], at: InsertionPoint) -> list[Value]:
+    def issue(
+        index: Value, carried: Sequence[Value], at: InsertionPoint, peeled: bool = False
+    ) -> list[Value]:
         values: Mapping = {loop.index: index}
         values.update(zip(body.carried, carried, strict=True))
-        mark_pipelined(clone_ops([body.ops[p] for p in moved], values, at))
-        return [values[v] for v in gathered]
+        made = clone_ops(moved, values, at)
+        mark_pipelined(made)
+        if peeled:
+            mark_peeled(made)
+        return [values[v] for v in ahead.carried]
 
     def consume(
         index: Value,
@@ -58,22 +59,31 @@ def pipeline_backward(
     ) -> list[Value]:
         values: Mapping = {loop.index: index}
         values.update(zip(body.carried, carried, strict=True))
-        values.update(zip(gathered, given, strict=True))
+        values.update(zip(ahead.carried, given, strict=True))
         made = clone_ops(rest, values, at)
         if peeled:
             mark_peeled(made)
+            give_reasons(made, "it is in the peeled last trip of its loop")
         return [values.get(v, v) for v in body.yields]
 
     count = len(loop.inits)
 
     def rotated(index: Value, carried: list[Value], at: InsertionPoint) -> list[Value]:
         following = Scalars(at, location).binary("addi", index, loop.step)
-        ahead = issue(following, carried[:count], at)
-        return [*consume(index, carried[:count], carried[count:], at), *ahead]
+        ready = issue(following, carried[:count], at)
+        return [*consume(index, carried[:count], carried[count:], at), *ready]
 
-    first = issue(loop.lower, loop.inits, ip)
+    last = last_index(loop, trips, ip)
+    first = issue(loop.lower, loop.inits, ip, peeled=True)
     new = build_for(
-        loop.lower, last, loop.step, [*loop.inits, *first], rotated, loc=location, ip=ip
+        loop.lower,
+        last,
+        loop.step,
+        [*loop.inits, *first],
+        rotated,
+        loc=location,
+        ip=ip,
+        attributes=loop.attributes,
     )
     results: list[Value] = [*new.op.results]
     return new, consume(last, results[:count], results[count:], ip, peeled=True)

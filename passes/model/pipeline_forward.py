@@ -24,9 +24,9 @@ from collections.abc import Sequence
 from ...dialects.arith import Scalars
 from ...dialects.cloning import Mapping, clone_ops
 from ...dialects.mlir import InsertionPoint, Operation, Value
-from ...dialects.scf import ForLoop, build_for
+from ...dialects.scf import ForLoop, build_for, index_at, last_index
 from .loop_stages import LoopBody, Tail
-from .pipelined_mark import mark_peeled, mark_pipelined
+from .pipelined_mark import give_reasons, mark_peeled, mark_pipelined
 
 
 class Stages:
@@ -38,54 +38,36 @@ class Stages:
         self._slots = set(tail.slots)
         self._second = sorted({*tail.positions, *tail.recomputed})
 
-    @property
-    def own(self) -> list[Operation]:
-        """The ops of the tail, without those that it computes again."""
-        return [self._body.ops[p] for p in self._tail.positions]
-
     def first(
-        self, index: Value, carried: Sequence[Value], at: InsertionPoint, peeled: bool = False
-    ) -> Mapping:
-        """Writes all but the tail; returns what became of each value."""
+        self, index: Value, carried: Sequence[Value], at: InsertionPoint
+    ) -> tuple[Mapping, list[Operation]]:
+        """Writes all but the tail; returns what became of each value, and the ops."""
         values = self._values(index, carried)
-        rest = self._body.rest(self._tail.positions, self._tail.positions)
-        made = clone_ops([self._body.ops[p] for p in rest], values, at)
-        if peeled:
-            mark_peeled(made)
-        return values
+        return values, clone_ops([self._body.ops[p] for p in self._tail.rest], values, at)
 
     def second(
         self,
         index: Value,
         carried: Sequence[Value],
-        crossing: Sequence[Value],
+        given: Mapping,
         at: InsertionPoint,
-        given: Mapping | None = None,
-        peeled: bool = False,
-    ) -> list[Value]:
-        """Writes the tail of the trip of ``index``; returns its slots' values.
+        without: Sequence[int] = (),
+    ) -> tuple[list[Value], list[Operation]]:
+        """Writes the tail of the trip of ``index``, less the ops at ``without``.
 
-        ``given`` are results that are there already.
+        Returns its slots' values, and the ops. ``given`` are the values that
+        it has from the first stage, and the results of ops left out.
         """
         values = self._values(index, carried)
-        values.update(zip(self._tail.crossing, crossing, strict=True))
-        known = given or {}
-        values.update(known)
-        ops = [self._body.ops[p] for p in self._second]
-        missing = [op for op in ops if not any(r in known for r in op.results)]
-        made = clone_ops(missing, values, at)
-        mark_pipelined(made)
-        if peeled:
-            mark_peeled(made)
-        return [values.get(v, v) for v in self._yields(True)]
+        values.update(given)
+        made = clone_ops([self._body.ops[p] for p in self._second if p not in without], values, at)
+        yields = [v for s, v in enumerate(self._body.yields) if s in self._slots]
+        return [values.get(v, v) for v in yields], made
 
     def _values(self, index: Value, carried: Sequence[Value]) -> Mapping:
         values: Mapping = {self._body.loop.index: index}
         values.update(zip(self._body.carried, carried, strict=True))
         return values
-
-    def _yields(self, of_tail: bool) -> list[Value]:
-        return [v for s, v in enumerate(self._body.yields) if (s in self._slots) is of_tail]
 
     def crossing(self, values: Mapping) -> list[Value]:
         """What the tail will read, after ``first``."""
@@ -93,48 +75,60 @@ class Stages:
 
     def next_carried(self, values: Mapping, tail_results: Sequence[Value]) -> list[Value]:
         """The carried values after a first stage and some second stage."""
-        own = iter(tail_results)
-        return [
-            next(own) if slot in self._slots else values.get(v, v)
-            for slot, v in enumerate(self._body.yields)
-        ]
+        yields = [values.get(v, v) for v in self._body.yields]
+        return self.with_slots(yields, tail_results)
 
     def slots_of(self, carried: Sequence[Value]) -> list[Value]:
+        """The values of the tail's own slots among all carried values."""
         return [v for slot, v in enumerate(carried) if slot in self._slots]
+
+    def with_slots(self, carried: Sequence[Value], own: Sequence[Value]) -> list[Value]:
+        """All carried values, with others in the tail's own slots."""
+        mine = iter(own)
+        return [next(mine) if slot in self._slots else v for slot, v in enumerate(carried)]
 
 
 def pipeline_forward(
-    body: LoopBody, tail: Tail, last: Value, ip: InsertionPoint
+    body: LoopBody, tail: Tail, trips: int | Value, ip: InsertionPoint
 ) -> tuple[ForLoop, list[Value]]:
     """Writes the loop at ``ip``; returns it and the original loop's results.
 
-    ``last`` is the index of the last trip; there is at least one trip.
+    ``trips`` is at least one.
     """
     loop = body.loop
     location = loop.op.location
     stages = Stages(body, tail)
     count = len(loop.inits)
 
+    def behind(
+        index: Value, carried: Sequence[Value], at: InsertionPoint
+    ) -> tuple[list[Value], list[Operation]]:
+        given: Mapping = dict(zip(tail.crossing, carried[count:], strict=True))
+        stored, made = stages.second(index, carried[:count], given, at)
+        mark_pipelined(made)
+        return stored, made
+
     def delayed(index: Value, carried: list[Value], at: InsertionPoint) -> list[Value]:
         previous = Scalars(at, location).binary("subi", index, loop.step)
-        stored = stages.second(previous, carried[:count], carried[count:], at)
-        values = stages.first(index, carried[:count], at)
+        stored, _ = behind(previous, carried, at)
+        values, _ = stages.first(index, carried[:count], at)
         return [*stages.next_carried(values, stored), *stages.crossing(values)]
 
-    peeled = stages.first(loop.lower, loop.inits, ip, peeled=True)
+    peeled, copies = stages.first(loop.lower, loop.inits, ip)
+    mark_peeled(copies)
+    give_reasons(copies, "it is in the peeled first trip of its loop")
     state = stages.next_carried(peeled, stages.slots_of(loop.inits))
-    second = Scalars(ip, location).binary("addi", loop.lower, loop.step)
     new = build_for(
-        second,
+        index_at(loop, 1, ip),
         loop.upper,
         loop.step,
         [*state, *stages.crossing(peeled)],
         delayed,
         loc=location,
         ip=ip,
+        attributes=loop.attributes,
     )
     results: list[Value] = [*new.op.results]
-    stored = stages.second(last, results[:count], results[count:], ip, peeled=True)
-    own = iter(stored)
-    final = [next(own) if s in tail.slots else results[s] for s in range(count)]
-    return new, final
+    stored, copies = behind(last_index(loop, trips, ip), results, ip)
+    mark_peeled(copies)
+    return new, stages.with_slots(results[:count], stored)

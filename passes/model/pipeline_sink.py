@@ -35,7 +35,7 @@ from ...dialects.mlir import (
     Type,
     Value,
 )
-from ...dialects.scf import ForLoop, build_for
+from ...dialects.scf import ForLoop, build_for, trips_before
 from .loop_stages import LoopBody, Refusal, Tail
 from .pipeline_forward import Stages
 from .pipelined_mark import mark_pipelined
@@ -44,21 +44,27 @@ _DIMS = ("dim", "split_dim", "concat_dim")
 _DYNAMIC = ShapedType.get_dynamic_size()
 
 
-def sink_refusal(tail: Tail, trips: int | None) -> Refusal | None:
-    """Why a tail cannot be taken out of its loop, None if it can."""
+def sink_refusal(crossing: Sequence[Value], trips: int | None) -> Refusal | None:
+    """Why a tail that reads these values cannot leave its loop, None if it can."""
     if trips is None:
         return Refusal("a dynamic number of trips cannot be gathered in one tensor")
-    for value in tail.crossing:
+    for value in crossing:
         type_ = value.type
         if not isinstance(type_, RankedTensorType) or not type_.has_static_shape:
             return Refusal("what it reads in each trip has no static shape")
+        if type_.encoding is not None:
+            return Refusal("what it reads in each trip has an encoding")
     return None
 
 
-def sink(body: LoopBody, tail: Tail, trips: int, ip: InsertionPoint) -> tuple[ForLoop, list[Value]]:
-    """Writes both loops at ``ip``; returns the first and all results.
+def sink(
+    body: LoopBody, tail: Tail, roots: Sequence[int], trips: int, ip: InsertionPoint
+) -> tuple[list[ForLoop], list[Value]]:
+    """Writes both loops at ``ip``; returns them, the last one first, and all results.
 
-    The collective is the tail's first op, and ``sink_refusal`` gave None.
+    ``roots`` are the collectives of the tail that leave; none is computed
+    from another. The tail is given their operands, and ``sink_refusal`` gave
+    None. Other collectives of the tail stay in the second loop.
     """
     loop = body.loop
     location = loop.op.location
@@ -67,7 +73,7 @@ def sink(body: LoopBody, tail: Tail, trips: int, ip: InsertionPoint) -> tuple[Fo
     stacks = [_Stack(trips, v.type) for v in tail.crossing]
 
     def fill(index: Value, carried: list[Value], at: InsertionPoint) -> list[Value]:
-        values = stages.first(index, carried[:count], at)
+        values, _ = stages.first(index, carried[:count], at)
         kept = stages.next_carried(values, stages.slots_of(carried[:count]))
         trip = _trip(loop, index, Scalars(at, location))
         filled = [
@@ -78,47 +84,41 @@ def sink(body: LoopBody, tail: Tail, trips: int, ip: InsertionPoint) -> tuple[Fo
         ]
         return [*kept, *filled]
 
+    bounds = (loop.lower, loop.upper, loop.step)
+    attributes = loop.attributes
     empty = [stack.empty(Scalars(ip, location)) for stack in stacks]
     first = build_for(
-        loop.lower, loop.upper, loop.step, [*loop.inits, *empty], fill, loc=location, ip=ip
+        *bounds, [*loop.inits, *empty], fill, loc=location, ip=ip, attributes=attributes
     )
     results: list[Value] = [*first.op.results]
-    collective = body.ops[tail.positions[0]]
-    whole = dict(zip(tail.crossing, results[count:], strict=True))
-    batched = _batched(collective, whole[collective.operands[0]], trips, ip)
-    out = _Stack(trips, collective.results[0].type)
+    whole: Mapping = dict(zip(tail.crossing, results[count:], strict=True))
+    leaving = [body.ops[p] for p in roots]
+    # What the second loop reads of each trip: results, and what else crosses.
+    stacked: Mapping = {
+        op.results[0]: _batched(op, whole[op.operands[0]], trips, ip) for op in leaving
+    }
+    stacked |= {value: whole[value] for value in body.read_at(tail.positions, roots, whole)}
 
     def drain(index: Value, carried: list[Value], at: InsertionPoint) -> list[Value]:
         scalars = Scalars(at, location)
         trip = _trip(loop, index, scalars)
-        crossing = [
-            stack.extract(value, trip, scalars)
-            for stack, value in zip(stacks, results[count:], strict=True)
-        ]
-        given: Mapping = {collective.results[0]: out.extract(batched, trip, scalars)}
-        mine = iter(carried)
-        all_carried = [next(mine) if s in tail.slots else results[s] for s in range(count)]
-        return stages.second(index, all_carried, crossing, at, given)
+        given: Mapping = {
+            value: _Stack(trips, value.type).extract(tensor, trip, scalars)
+            for value, tensor in stacked.items()
+        }
+        all_carried = stages.with_slots(results[:count], carried)
+        stored, _ = stages.second(index, all_carried, given, at, without=roots)
+        return stored
 
-    second = build_for(
-        loop.lower,
-        loop.upper,
-        loop.step,
-        stages.slots_of(loop.inits),
-        drain,
-        loc=location,
-        ip=ip,
-    )
-    own = iter(second.op.results)
-    final: list[Value] = [next(own) if s in tail.slots else results[s] for s in range(count)]
-    return first, final
+    inits = stages.slots_of(loop.inits)
+    second = build_for(*bounds, inits, drain, loc=location, ip=ip, attributes=attributes)
+    return [second, first], stages.with_slots(results[:count], [*second.op.results])
 
 
 def _trip(loop: ForLoop, index: Value, scalars: Scalars) -> Value:
     """The number of the trip, from 0, as an index."""
-    span = scalars.binary("subi", index, loop.lower)
-    trip = scalars.binary("divsi", span, loop.step)
-    return scalars.convert("index_cast", trip, IndexType.get(index.context))
+    trip = trips_before(loop, index, scalars)
+    return scalars.convert("index_castui", trip, IndexType.get(index.context))
 
 
 def _batched(collective: Operation, stacked: Value, trips: int, ip: InsertionPoint) -> Value:

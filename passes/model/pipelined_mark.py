@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from ...dialects.headrace import CollectiveOp
-from ...dialects.mlir import BoolAttr, Operation, UnitAttr, walk
+from ...dialects.headrace import CollectiveOp, HeadraceOp
+from ...dialects.mlir import BoolAttr, Operation, StringAttr, UnitAttr, walk
 from .contractions import CONTRACTIONS
 
 PIPELINE_REASON = "headrace.pipeline_reason"
@@ -13,10 +13,14 @@ PIPELINE_REASON = "headrace.pipeline_reason"
 # On a matmul whose original is in the loop: the report counts it once.
 PEELED = "headrace.peeled"
 _MATMULS = frozenset(("headrace.matmul", *CONTRACTIONS))
+_COLLECTIVES = frozenset(
+    name for name, op in HeadraceOp.operations.items() if issubclass(op, CollectiveOp)
+)
 
 
 def is_collective(op: Operation) -> bool:
-    return isinstance(op.opview, CollectiveOp)
+    # By name: a typed view of every op of a large body takes long.
+    return op.name in _COLLECTIVES
 
 
 def collective_view(op: Operation) -> CollectiveOp:
@@ -26,9 +30,21 @@ def collective_view(op: Operation) -> CollectiveOp:
     return view
 
 
+def is_pipelined(op: Operation) -> bool:
+    """Whether the pipeliner has moved that collective."""
+    return BoolAttr(op.attributes["pipelined"]).value
+
+
+def give_reason(op: Operation, reason: str) -> None:
+    """Says why a collective is not pipelined. The first reason stays."""
+    if PIPELINE_REASON not in op.attributes:
+        with op.context:
+            op.attributes[PIPELINE_REASON] = StringAttr.get(reason)
+
+
 def mark_pipelined(ops: Iterable[Operation]) -> None:
-    """Sets ``pipelined`` on the collectives among freshly cloned ops."""
-    for op in ops:
+    """Sets ``pipelined`` on the collectives among copies of ops, nested ones included."""
+    for op in _all(ops):
         if is_collective(op):
             with op.context:
                 op.attributes["pipelined"] = BoolAttr.get(True)
@@ -38,8 +54,20 @@ def mark_pipelined(ops: Iterable[Operation]) -> None:
 
 def mark_peeled(ops: Iterable[Operation]) -> None:
     """Marks the matmuls among copies of ops that a loop still holds, nested ones included."""
+    for op in _all(ops):
+        if op.name in _MATMULS:
+            with op.context:
+                op.attributes[PEELED] = UnitAttr.get()
+
+
+def give_reasons(ops: Iterable[Operation], reason: str) -> None:
+    """Gives a reason to those collectives, nested ones included, that are not
+    pipelined and have none."""
+    for op in _all(ops):
+        if is_collective(op) and not is_pipelined(op):
+            give_reason(op, reason)
+
+
+def _all(ops: Iterable[Operation]) -> Iterator[Operation]:
     for op in ops:
-        for inner in walk(op) if len(op.regions) else (op,):
-            if inner.name in _MATMULS:
-                with inner.context:
-                    inner.attributes[PEELED] = UnitAttr.get()
+        yield from walk(op) if len(op.regions) else (op,)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from ...dialects.arith import Scalars
 from ...dialects.cloning import Mapping, clone_ops
 from ...dialects.mlir import (
+    BoolAttr,
     DenseIntElementsAttr,
     IndexType,
     IntegerAttr,
@@ -24,6 +25,7 @@ from ...dialects.mlir import (
     operations_of,
     result_number,
 )
+from ...dialects.purity import is_pure
 from ..rewriting import Miss, Pattern, Rewriter
 
 
@@ -41,7 +43,7 @@ class _Computed:
 
 
 class ExtractOfGeneric(Pattern[_Computed]):
-    """Computes an extracted integer on scalars.
+    """Computes an extracted integer on scalars, once for all that extract it.
 
     Before::
 
@@ -52,6 +54,9 @@ class ExtractOfGeneric(Pattern[_Computed]):
 
         %0 = tensor.extract %a[] : tensor<i32>
         %2 = arith.addi %0, %c : i32
+
+    Both stand where the generic stood, so that nothing that was computed
+    before a loop is computed in it.
     """
 
     roots = ("tensor.extract",)
@@ -64,6 +69,8 @@ class ExtractOfGeneric(Pattern[_Computed]):
         inputs = _inputs(generic)
         if not all(is_scalar_tensor(v.type) for v in inputs):
             return Miss("computed from other than rank-0 integers", silent=True)
+        if not is_pure(generic):
+            return Miss("computed with side effects", silent=True)
         body = generic.regions[0].blocks[0]
         inits = list(body.arguments)[len(inputs) :]
         if any(next(iter(a.uses), None) is not None for a in inits):
@@ -71,24 +78,32 @@ class ExtractOfGeneric(Pattern[_Computed]):
         return _Computed(generic, result_number(tensor))
 
     def rewrite(self, op: Operation, match: _Computed, rewriter: Rewriter) -> None:
-        ip = rewriter.before(op)
-        body = match.generic.regions[0].blocks[0]
+        generic = match.generic
+        ip = rewriter.before(generic)
+        body = generic.regions[0].blocks[0]
         values: Mapping = {}
-        for argument, tensor in zip(body.arguments, _inputs(match.generic), strict=False):
-            extract = Operation.create(
-                "tensor.extract",
-                results=[argument.type],
-                operands=[tensor],
-                loc=op.location,
-                ip=ip,
-            )
-            rewriter.created(extract)
-            values[argument] = extract.results[0]
+        extracted: Mapping = {}
+        for argument, tensor in zip(body.arguments, _inputs(generic), strict=False):
+            if tensor not in extracted:
+                extract = Operation.create(
+                    "tensor.extract",
+                    results=[argument.type],
+                    operands=[tensor],
+                    loc=op.location,
+                    ip=ip,
+                )
+                rewriter.created(extract)
+                extracted[tensor] = extract.results[0]
+            values[argument] = extracted[tensor]
         *ops, terminator = operations_of(body)
         clone_ops(ops, values, ip)
         yielded = terminator.operands[match.result]
-        rewriter.replace(op, [values.get(yielded, yielded)])
-        rewriter.erase_if_dead(match.generic)
+        scalar = values.get(yielded, yielded)
+        for use in list(generic.results[match.result].uses):
+            user = use.owner.operation
+            if user.name == "tensor.extract":
+                rewriter.replace(user, [scalar])
+        rewriter.erase_if_dead(generic)
 
 
 class ExtractOfScalar(Pattern[Value]):
@@ -111,7 +126,7 @@ class ExtractOfScalar(Pattern[Value]):
             return Miss("not a rank-0 integer", silent=True)
         if source.name == "tensor.from_elements":
             return source.operands[0]
-        if source.name == "arith.constant":
+        if source.name == "arith.constant" and dense_integer(source) is not None:
             return tensor
         return Miss("not made from a scalar", silent=True)
 
@@ -120,6 +135,7 @@ class ExtractOfScalar(Pattern[Value]):
             constant = defining_op(match)
             assert constant is not None
             value = dense_integer(constant)
+            assert value is not None
             match = Scalars(rewriter.before(op), op.location).constant(value, op.results[0].type)
         rewriter.replace(op, [match])
 
@@ -130,12 +146,15 @@ SCALAR_PATTERNS: tuple[Pattern[_Computed] | Pattern[Value], ...] = (
 )
 
 
-def dense_integer(constant: Operation) -> int:
-    """The one integer of a rank-0 or scalar ``arith.constant``."""
+def dense_integer(constant: Operation) -> int | None:
+    """The one integer of a rank-0 or scalar ``arith.constant``; None if it has
+    none to read, such as a resource."""
     attribute = constant.attributes["value"]
-    if isinstance(attribute, IntegerAttr):
-        return attribute.value
-    return int(DenseIntElementsAttr(attribute)[0])
+    if isinstance(attribute, IntegerAttr | BoolAttr):
+        return int(attribute.value)
+    if isinstance(attribute, DenseIntElementsAttr):
+        return int(attribute[0])
+    return None
 
 
 def _inputs(generic: Operation) -> list[Value]:

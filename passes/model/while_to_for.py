@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from ...dialects.arith import Scalars
+from ...dialects.arith import INTEGER_PREDICATES, Scalars
 from ...dialects.cloning import Mapping, clone_ops
 from ...dialects.mlir import (
     Block,
@@ -26,22 +26,22 @@ from ...dialects.scf import build_for
 from ..remarks import remark
 from ..rewriting import Miss, Pattern, Rewriter
 from .linear import linear
+from .loop_stages import values_read
 
-# The arith dialect's numbers of its integer predicates.
-_PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
+_WIDEST = 64
 _MIRRORED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
 
 
 @dataclass(frozen=True)
 class CountedWhile:
-    """What ``while (counter <relation> bound) counter += step`` was found."""
+    """What ``while (counter + offset <relation> bound) counter += step`` was found."""
 
     counter: int  # position among the loop's operands
+    offset: int
     relation: str  # eq, ne, lt, le, gt, ge
     signed: bool
-    bound: Value | int  # a value from outside the loop, or a constant
+    bound: Value | int  # a value of the condition region or from outside, or a constant
     step: int
-    width: int
     trips: int | None
 
 
@@ -61,9 +61,10 @@ class WhileToFor(Pattern[CountedWhile]):
           %i = 10 - 2 * %k ... scf.yield %b
         }
 
-    A dynamic count is computed in i64. A loop whose counter would wrap around
-    its type before it ends is left alone where that is known; for a dynamic
-    bound it is assumed not to, as LLVM's loop passes do for signed counters.
+    A dynamic bound is computed once, before the loop, and the count in i64.
+    A loop whose counter would wrap around its type before it ends is left
+    alone where that is known; for a dynamic bound it is assumed not to, as
+    LLVM's loop passes do for signed counters.
     """
 
     roots = ("scf.while",)
@@ -79,7 +80,7 @@ class WhileToFor(Pattern[CountedWhile]):
         compare = defining_op(condition.operands[0])
         if compare is None or compare.name != "arith.cmpi":
             return Miss("the loop's condition is not a comparison of integers")
-        predicate = _PREDICATES[IntegerAttr(compare.attributes["predicate"]).value]
+        predicate = INTEGER_PREDICATES[IntegerAttr(compare.attributes["predicate"]).value]
         relation, signed = predicate.lstrip("su"), not predicate.startswith("u")
         return self._counter(op, compare, relation, signed)
 
@@ -88,46 +89,30 @@ class WhileToFor(Pattern[CountedWhile]):
     ) -> CountedWhile | Miss:
         before, after = (region.blocks[0] for region in op.regions)
         yields = list(operations_of(after)[-1].operands)
-        sides = [linear(compare.operands[0]), linear(compare.operands[1])]
-        for counter_side, bound_side, seen in (
-            (sides[0], sides[1], relation),
-            (sides[1], sides[0], _MIRRORED[relation]),
+        left, right = compare.operands
+        for counter_side, bound_side, compare_operand, seen in (
+            (linear(left), linear(right), right, relation),
+            (linear(right), linear(left), left, _MIRRORED[relation]),
         ):
             base = counter_side.base
-            if base is None or (counter_side.scale, counter_side.offset) != (1, 0):
+            if base is None or counter_side.scale != 1:
                 continue
             if not isinstance(base.owner, Block) or base.owner != before:
                 continue
             position = BlockArgument(base).arg_number
             update = linear(yields[position])
-            if update.base != after.arguments[position] or update.scale != 1 or not update.offset:
+            width = _width(base)
+            step = _wrap(update.offset, width, signed=True)
+            if update.base != after.arguments[position] or update.scale != 1 or not step:
                 return Miss("the loop's counter does not advance by a constant")
-            bound = _bound(op, bound_side.base, bound_side.scale, bound_side.offset)
-            if bound is None:
+            if width > _WIDEST:
+                return Miss(f"the loop's counter has more than {_WIDEST} bits")
+            bound = bound_side.offset if bound_side.base is None else compare_operand
+            if isinstance(bound, Value) and _bound_ops(op, bound) is None:
                 return Miss("the loop's bound changes in the loop")
-            return self._counted(op, position, seen, signed, bound, update.offset)
+            found = CountedWhile(position, counter_side.offset, seen, signed, bound, step, None)
+            return _with_trips(op, found, width)
         return Miss("no side of the loop's condition is a counter")
-
-    def _counted(
-        self,
-        op: Operation,
-        position: int,
-        relation: str,
-        signed: bool,
-        bound: Value | int,
-        step: int,
-    ) -> CountedWhile | Miss:
-        width = _width(op.operands[position])
-        step = _wrap(step, width, signed=True)
-        start = linear(op.operands[position])
-        trips: int | None = None
-        if isinstance(bound, int) and start.base is None:
-            trips = static_trips(start.offset, bound, step, relation, signed, width)
-            if trips is None:
-                return Miss("the loop's counter wraps around its type before the loop ends")
-        elif not _ends(relation, step):
-            return Miss("the loop's counter moves away from its bound")
-        return CountedWhile(position, relation, signed, bound, step, width, trips)
 
     def rewrite(self, op: Operation, match: CountedWhile, rewriter: Rewriter) -> None:
         ip = rewriter.before(op)
@@ -137,7 +122,8 @@ class WhileToFor(Pattern[CountedWhile]):
         if match.trips is not None:
             trips = scalars.constant(match.trips, index)
         else:
-            trips = dynamic_trips(match, start, scalars, index)
+            bound = _bound_before(op, match.bound, start, ip)
+            trips = dynamic_trips(match, start, bound, scalars, index)
         after = op.regions[1].blocks[0]
         *ops, terminator = operations_of(after)
         others = [i for i in range(len(op.operands)) if i != match.counter]
@@ -153,13 +139,15 @@ class WhileToFor(Pattern[CountedWhile]):
             values: Mapping = {after.arguments[match.counter]: count(k, inside)}
             for position, value in zip(others, carried, strict=True):
                 values[after.arguments[position]] = value
-            for clone in clone_ops(ops, values, inside):
-                rewriter.created(clone)
+            clone_ops(ops, values, inside)
             return [values.get(terminator.operands[i], terminator.operands[i]) for i in others]
 
         zero, one = scalars.constant(0, index), scalars.constant(1, index)
         inits = [op.operands[i] for i in others]
-        loop = build_for(zero, trips, one, inits, body, loc=op.location, ip=ip)
+        attributes = dict(op.attributes.items())
+        loop = build_for(
+            zero, trips, one, inits, body, loc=op.location, ip=ip, attributes=attributes
+        )
         rewriter.created(loop.op)
         results: list[Value] = list(loop.op.results)
         results.insert(match.counter, count(trips, ip))
@@ -167,6 +155,24 @@ class WhileToFor(Pattern[CountedWhile]):
 
     def missed(self, op: Operation, miss: Miss) -> None:
         remark(op, f"loop not counted: {miss.reason}")
+
+
+def _with_trips(op: Operation, found: CountedWhile, width: int) -> CountedWhile | Miss:
+    """The same with the trip count where that is known, or why it cannot be counted."""
+    start = linear(op.operands[found.counter])
+    if isinstance(found.bound, int) and start.base is None:
+        first = start.offset + found.offset
+        trips = static_trips(first, found.bound, found.step, found.relation, found.signed, width)
+        if trips is None:
+            return Miss("the loop's counter wraps around its type before the loop ends")
+        return replace(found, trips=trips)
+    if found.relation == "eq":
+        return Miss("the loop runs while its counter equals a bound that is not known")
+    if found.relation == "ne" and abs(found.step) != 1:
+        return Miss("the loop's counter may step over its bound")
+    if not _ends(found.relation, found.step):
+        return Miss("the loop's counter moves away from its bound")
+    return found
 
 
 def static_trips(
@@ -200,26 +206,33 @@ def _ends(relation: str, step: int) -> bool:
     return relation == "ne" and abs(step) == 1
 
 
-def dynamic_trips(match: CountedWhile, start: Value, scalars: Scalars, index: IndexType) -> Value:
+def dynamic_trips(
+    match: CountedWhile, start: Value, bound: Value, scalars: Scalars, index: IndexType
+) -> Value:
     """The trip count as an index, computed in i64 so that it cannot wrap."""
     i64 = scalars.integer_type(64)
-    bound = match.bound
-    if isinstance(bound, int):
-        bound = scalars.constant(bound, start.type)
-    else:
-        bound = as_scalar(bound, scalars)
+    if match.offset:
+        start = scalars.binary("addi", start, match.offset)
+    low, high = (start, bound) if match.step > 0 else (bound, start)
     if match.relation == "ne":
         # Exact even where the counter wraps: the difference modulo the width.
-        pair = (bound, start) if match.step > 0 else (start, bound)
-        span = _widen(scalars.binary("subi", *pair), i64, False, scalars)
+        span = _widen(scalars.binary("subi", high, low), i64, False, scalars)
         return scalars.convert("index_cast", span, index)
-    wide = [_widen(v, i64, match.signed, scalars) for v in (start, bound)]
-    low, high = wide if match.step > 0 else reversed(wide)
+    predicate = ("s" if match.signed else "u") + match.relation
+    runs = scalars.compare(predicate, start, bound)
+    low, high = (_widen(v, i64, match.signed, scalars) for v in (low, high))
     span = scalars.binary("subi", high, low)
-    if match.relation in ("le", "ge"):
-        span = scalars.binary("addi", span, 1)
-    count = scalars.binary("ceildivsi", span, abs(match.step))
-    return scalars.convert("index_cast", scalars.binary("maxsi", count, 0), index)
+    if match.relation in ("lt", "gt"):
+        count = _divide("ceildivui", span, abs(match.step), scalars)
+    else:
+        count = _divide("divui", span, abs(match.step), scalars)
+        count = scalars.binary("addi", count, 1)
+    count = scalars.select(runs, count, scalars.constant(0, i64))
+    return scalars.convert("index_cast", count, index)
+
+
+def _divide(name: str, value: Value, by: int, scalars: Scalars) -> Value:
+    return value if by == 1 else scalars.binary(name, value, by)
 
 
 def _widen(value: Value, i64: IntegerType, signed: bool, scalars: Scalars) -> Value:
@@ -229,7 +242,12 @@ def _widen(value: Value, i64: IntegerType, signed: bool, scalars: Scalars) -> Va
 
 
 def count_from(start: Value, trips: Value, step: int, scalars: Scalars) -> Value:
-    """``start + step * trips`` in the type of ``start``, modulo its width."""
+    """``start + step * trips`` in the type of ``start``, modulo its width.
+
+    ``trips`` is unsigned.
+    """
+    if step == 0:
+        return start
     count = _to_type(trips, start.type, scalars)
     if step != 1:
         count = scalars.binary("muli", count, step)
@@ -237,13 +255,13 @@ def count_from(start: Value, trips: Value, step: int, scalars: Scalars) -> Value
 
 
 def _to_type(value: Value, type_: Type, scalars: Scalars) -> Value:
-    """An integer as index or in another width; wraps where that is narrower."""
+    """An unsigned integer as index or in another width; wraps where that is narrower."""
     if value.type == type_:
         return value
     if isinstance(value.type, IndexType) or isinstance(type_, IndexType):
-        return scalars.convert("index_cast", value, type_)
+        return scalars.convert("index_castui", value, type_)
     widens = IntegerType(value.type).width < IntegerType(type_).width
-    return scalars.convert("extsi" if widens else "trunci", value, type_)
+    return scalars.convert("extui" if widens else "trunci", value, type_)
 
 
 def as_scalar(value: Value, scalars: Scalars) -> Value:
@@ -260,21 +278,40 @@ def as_type_of(like: Value, scalar: Value, scalars: Scalars) -> Value:
     return scalars.op("tensor.from_elements", [scalar], like.type)
 
 
-def _bound(op: Operation, base: Value | None, scale: int, offset: int) -> Value | int | None:
-    """A loop-invariant bound as a value from outside; None if it changes."""
-    if base is None:
-        return offset
-    if (scale, offset) != (1, 0):
-        return None
+def _bound_ops(op: Operation, bound: Value) -> list[Operation] | None:
+    """The ops of the condition region that compute a bound, in order.
+
+    None where it is not the same in each trip.
+    """
     before, after = (region.blocks[0] for region in op.regions)
-    if isinstance(base.owner, Block) and base.owner == before:
-        position = BlockArgument(base).arg_number
-        yielded = operations_of(after)[-1].operands[position]
-        return op.operands[position] if yielded == after.arguments[position] else None
-    owner = base.owner
-    if not isinstance(owner, Block) and owner.operation.block == before:
-        return None
-    return base
+    yields = operations_of(after)[-1].operands
+    ops = operations_of(before)
+    position: dict[Value, int] = {
+        result: p for p, inner in enumerate(ops) for result in inner.results
+    }
+    found: set[int] = set()
+    work = [bound]
+    while work:
+        value = work.pop()
+        maker = position.get(value)
+        if maker is not None and maker not in found:
+            found.add(maker)
+            work += values_read(ops[maker])
+        elif isinstance(value.owner, Block) and value.owner == before:
+            slot = BlockArgument(value).arg_number
+            if yields[slot] != after.arguments[slot]:
+                return None
+    return [ops[p] for p in sorted(found)]
+
+
+def _bound_before(op: Operation, bound: Value | int, start: Value, ip: InsertionPoint) -> Value:
+    """A bound that stays the same, as a value before the loop."""
+    if isinstance(bound, int):
+        return Scalars(ip, op.location).constant(bound, start.type)
+    before = op.regions[0].blocks[0]
+    values: Mapping = dict(zip(before.arguments, op.operands, strict=True))
+    clone_ops(_bound_ops(op, bound) or [], values, ip)
+    return values.get(bound, bound)
 
 
 def _width(value: Value) -> int:
