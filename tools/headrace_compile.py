@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from ..compiler.driver import compile_with
 from ..dialects.mlir import HeadraceError
@@ -35,8 +36,8 @@ def _main(argv: Sequence[str] | None) -> int:
     for path in filter(None, (arguments.output, arguments.report)):
         check_writable(path)
     if arguments.report is not None:
-        _check_report_kind(arguments.report)
-    source = read_input(arguments.input) if arguments.input == "-" else arguments.input
+        _check_report(arguments.report, arguments.output)
+    source = read_input(arguments.input) if arguments.input == "-" else Path(arguments.input)
     result = compile_with(source, options)
     for remark in result.remarks if arguments.remarks else ():
         print(remark, file=sys.stderr)
@@ -46,6 +47,8 @@ def _main(argv: Sequence[str] | None) -> int:
     return 0
 
 
-def _check_report_kind(path: str) -> None:
+def _check_report(path: str, output: str) -> None:
+    if path == output:
+        raise HeadraceError(f"report and output are the same file, '{path}'")
     if path.endswith((".html", ".htm")):
         raise HeadraceError("an HTML report is not available yet; use --report=FILE.json")

@@ -61,9 +61,9 @@ def _main(argv: Sequence[str] | None) -> int:
 
 def _program(arguments: argparse.Namespace, folder: str) -> str:
     """The ``.vmfb`` to run: the input itself, or what it compiles to."""
-    if not arguments.input.endswith(".vmfb"):
+    if not _is_program(arguments.input):
         path = Path(folder, "program.vmfb")
-        compile_with(arguments.input, compile_options(arguments)).save(path)
+        compile_with(Path(arguments.input), compile_options(arguments)).save(path)
         return str(path)
     given = given_compile_arguments(arguments)
     devices = given.pop("devices", None)
@@ -78,6 +78,17 @@ def _program(arguments: argparse.Namespace, folder: str) -> str:
             f"'{arguments.input}' was compiled for {compiled_for} devices, not for {devices}"
         )
     return arguments.input
+
+
+def _is_program(path: str) -> bool:
+    """Whether it is compiled already, which the start of a zip archive tells."""
+    if path.endswith(".vmfb"):
+        return True
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(4) == b"PK\x03\x04"
+    except OSError as error:
+        raise HeadraceError(f"cannot read '{path}': {error.strerror}") from None
 
 
 def _tolerance(text: str | None) -> float | None:

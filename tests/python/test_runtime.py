@@ -264,3 +264,29 @@ def test_exact_conversions() -> None:
         to_element_type(np.array([0, 2]), i1, "x")
     with pytest.raises(headrace.HeadraceError, match="300 is no value of i8"):
         to_element_type(np.array([300]), parse_tensor_type("tensor<i8>").element, "x")
+
+
+@pytest.mark.parametrize(
+    ("type_", "array"),
+    [
+        ("tensor<?x2xf32>", np.full((1, 3, 2), 1.5, np.float32)),
+        ("tensor<3xf64>", np.full((1, 3), 1e-200)),
+        ("tensor<3xi1>", np.array([[True, False, True]])),
+        ("tensor<0x4xf32>", np.zeros((1, 0, 4), np.float32)),
+        ("tensor<f16>", np.array([0.5], np.float16)),
+        ("tensor<3xui8>", np.array([[1, 200, 255]], np.uint8)),
+    ],
+)
+def test_types_pass_through(type_: str, array: np.ndarray, tmp_path: Path) -> None:
+    path = tmp_path / "program.vmfb"
+    headrace.compile(f"func.func @f(%a: {type_}) -> {type_} {{ return %a : {type_} }}").save(path)
+    (result,) = run_program(path, load_functions(path)["f"], [array])
+    assert result.dtype == array.dtype
+    np.testing.assert_array_equal(result, array)
+
+
+def test_a_type_that_no_array_holds(tmp_path: Path) -> None:
+    path = tmp_path / "program.vmfb"
+    headrace.compile("func.func @f(%a: f32) -> f32 { return %a : f32 }").save(path)
+    with pytest.raises(headrace.HeadraceError, match="values of type 'f32' cannot be passed"):
+        run_program(path, load_functions(path)["f"], [np.zeros(1, np.float32)])
