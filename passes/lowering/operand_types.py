@@ -80,13 +80,13 @@ def _fits(mixed: bool, sizes: Sizes, support: Fp8Support) -> bool:
 
     Where it finds none for two different fp8 types, it fails.
     """
-    if not mixed and support.smallest_matmul == 0:
+    multiples = support.mixed_multiples if mixed else (1, 1, 1)
+    if support.smallest_matmul == 0 and multiples == (1, 1, 1):
         return True
-    if not sizes.is_static:
+    if not sizes.is_static or min(sizes.rows, sizes.columns) < support.smallest_matmul:
         return False
-    if mixed and (sizes.rows % 16 or sizes.columns % 16 or sizes.depth % 32):
-        return False
-    return min(sizes.rows, sizes.columns) >= support.smallest_matmul
+    found = (sizes.rows, sizes.columns, sizes.depth)
+    return all(size % multiple == 0 for size, multiple in zip(found, multiples, strict=True))
 
 
 def _native_twin(format_: Fp8Format | None, support: Fp8Support) -> Fp8Format | None:
