@@ -119,6 +119,7 @@ __all__ = [
     "UnitAttr",
     "Value",
     "address_of",
+    "affine_position",
     "blocks_of",
     "collect_diagnostics",
     "contraction_loops",
@@ -484,6 +485,12 @@ def _is_multiply_add(body: Block) -> bool:
         return False
     factors = [converted(v) for v in product.operands]
     return factors in ([lhs, rhs], [rhs, lhs])
+
+
+def affine_position(expression: ir.AffineExpr) -> int:
+    """The number of the loop that an affine expression is; raises ValueError
+    for any other expression."""
+    return ir.AffineDimExpr(expression).position
 
 
 def result_number(value: Value) -> int:

@@ -27,6 +27,7 @@ _BUILTIN: dict[str, str] = {
     "hoist-collectives": "model.hoist_collectives:HoistCollectives",
     "pipeline-collectives": "model.pipeline_collectives:PipelineCollectives",
     "fuse-encodings": "dispatch.fuse_encodings:FuseEncodings",
+    "set-encodings": "dispatch.set_encodings:SetEncodings",
     "accumulate-in-f32": "lowering.accumulate_in_f32:AccumulateInF32",
     "lower-matmul": "lowering.lower_matmul:LowerMatmul",
     "legalize-fp8": "lowering.legalize_fp8:LegalizeFp8",

@@ -1,0 +1,138 @@
+"""Builds ``iree_encoding`` ops and the encoding of a matmul's operands.
+
+The wheel has no bindings for the dialect, so attributes are parsed from text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from .linalg import DYNAMIC, TensorBuilder
+from .mlir import (
+    AffineMap,
+    Attribute,
+    Context,
+    DenseI32ArrayAttr,
+    Location,
+    RankedTensorType,
+    Type,
+    Value,
+)
+
+SET_ENCODING = "iree_encoding.set_encoding"
+UNSET_ENCODING = "iree_encoding.unset_encoding"
+
+LHS, RHS, RESULT = range(3)
+
+_MAP = re.compile(r"affine_map<\([^)]*\) -> \([^)]*\)>")
+_DIM = re.compile(r"d(\d+)")
+_ENTRY = re.compile(rf"\[[^\]]*\]|{_MAP.pattern}")
+_ENCODING = re.compile(
+    r"#iree_encoding\.encoding<operand_index = (?P<index>\d+) : index, op_type = matmul, "
+    r"element_types = \[(?P<types>[^\]]*)\], user_indexing_maps = \[(?P<maps>.*?)\]"
+    r"(, iteration_sizes = \[(?P<sizes>[^\]]*)\])?>"
+)
+
+
+@dataclass(frozen=True)
+class OperandEncoding:
+    """``#iree_encoding.encoding`` of one operand of a matmul, to be changed and printed.
+
+    ``element_types`` as the encoding has them (``ui8`` where the body extends
+    unsigned); ``maps`` holds per operand a chain of maps: from the loops to
+    the operand, and on to a tensor that it is computed from elementwise;
+    ``sizes`` the size of each loop, DYNAMIC where it comes as an
+    ``encoding_dims`` operand, None where no loop's size is given.
+    """
+
+    operand_index: int
+    element_types: tuple[str, ...]
+    maps: tuple[tuple[str, ...], ...]
+    sizes: tuple[int, ...] | None
+
+    @classmethod
+    def parse(cls, encoding: Attribute) -> OperandEncoding | None:
+        """What ``attribute`` printed; None for encodings of other ops."""
+        text = str(encoding)
+        found = _ENCODING.fullmatch(text)
+        if found is None:
+            return None
+        chains = tuple(tuple(_MAP.findall(entry)) for entry in _ENTRY.findall(found["maps"]))
+        sizes = None
+        if found["sizes"] is not None:
+            sizes = tuple(DYNAMIC if s == "?" else int(s) for s in found["sizes"].split(", "))
+        types = tuple(found["types"].split(", "))
+        return cls(int(found["index"]), types, chains, sizes)
+
+    def at(self, operand_index: int) -> OperandEncoding:
+        """The encoding of another operand of the same matmul."""
+        return replace(self, operand_index=operand_index)
+
+    def through(self, map_: AffineMap) -> OperandEncoding:
+        """For what the operand is computed from: ``map_`` leads from the
+        operand's dimensions to those of the source."""
+        maps = list(self.maps)
+        maps[self.operand_index] = (*maps[self.operand_index], _map_text(map_))
+        return replace(self, maps=tuple(maps))
+
+    def matmul_sizes(self) -> tuple[int, int, int] | None:
+        """The lengths of the loops m, n and k: 1 where there is no such loop,
+        DYNAMIC where it is not known; None without ``iteration_sizes``."""
+        if self.sizes is None:
+            return None
+        lhs, rhs, out = (set(_DIM.findall(chain[0].split("->")[1])) for chain in self.maps)
+        kinds = ((lhs & out) - rhs, (rhs & out) - lhs, (lhs & rhs) - out)
+        m, n, k = (self.sizes[int(next(iter(loops)))] if loops else 1 for loops in kinds)
+        return m, n, k
+
+    def attribute(self, context: Context) -> Attribute:
+        maps = ", ".join(c[0] if len(c) == 1 else f"[{', '.join(c)}]" for c in self.maps)
+        sizes = ""
+        if self.sizes is not None:
+            listed = ", ".join("?" if s == DYNAMIC else str(s) for s in self.sizes)
+            sizes = f", iteration_sizes = [{listed}]"
+        text = (
+            f"#iree_encoding.encoding<operand_index = {self.operand_index} : index, "
+            f"op_type = matmul, element_types = [{', '.join(self.element_types)}], "
+            f"user_indexing_maps = [{maps}]{sizes}>"
+        )
+        return Attribute.parse(text, context)
+
+
+def matmul_encoding(
+    element_types: Sequence[str], maps: Sequence[AffineMap], sizes: Sequence[int]
+) -> OperandEncoding:
+    """The encoding of lhs; ``at`` gives those of rhs and result."""
+    chains = tuple((_map_text(m),) for m in maps)
+    return OperandEncoding(LHS, tuple(element_types), chains, tuple(sizes))
+
+
+def _map_text(map_: AffineMap) -> str:
+    return f"affine_map<{map_}>"
+
+
+def encoded(type_: Type, encoding: Attribute | None) -> RankedTensorType:
+    """The tensor type with that encoding, or without one."""
+    tensor = RankedTensorType(type_)
+    loc = Location.unknown(type_.context)
+    return RankedTensorType.get(list(tensor.shape), tensor.element_type, encoding, loc=loc)
+
+
+def set_encoding(
+    b: TensorBuilder, value: Value, encoding: Attribute, dims: Sequence[Value] = ()
+) -> Value:
+    """Packs a tensor; ``dims`` are the sizes of the encoding's dynamic loops, in order."""
+    return b.op(SET_ENCODING, [value, *dims], encoded(value.type, encoding))
+
+
+def unset_encoding(
+    b: TensorBuilder, value: Value, sizes: Sequence[Value] = (), dims: Sequence[Value] = ()
+) -> Value:
+    """Unpacks a tensor whose dynamic dimensions have ``sizes``."""
+    with b.loc.context:
+        segments = DenseI32ArrayAttr.get([1, len(sizes), len(dims)])
+    type_ = encoded(value.type, None)
+    operands = [value, *sizes, *dims]
+    return b.op(UNSET_ENCODING, operands, type_, {"operandSegmentSizes": segments})

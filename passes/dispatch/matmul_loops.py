@@ -1,0 +1,118 @@
+"""Which loop of a linalg contraction is batch, m, n and k, and how long each is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...dialects.linalg import DYNAMIC, TensorBuilder, dims_map, tensor_type
+from ...dialects.mlir import AffineMap, Operation, Value, contraction_loops, defining_op
+from ..rewriting import Miss
+
+
+@dataclass(frozen=True)
+class MatmulLoops:
+    """The loops of a contraction with at most one loop of each kind.
+
+    ``sizes`` is the length of every loop, DYNAMIC where not known; the others
+    are loop numbers, None where there is no such loop. ``places`` says for
+    each loop an operand and its dimension of that length.
+    """
+
+    sizes: tuple[int, ...]
+    batch: int | None
+    m: int | None
+    n: int | None
+    k: int
+    places: tuple[tuple[int, int], ...]
+
+    def size(self, loop: int | None) -> int:
+        """Its length, 1 where there is no such loop."""
+        return 1 if loop is None else self.sizes[loop]
+
+    def dynamic_sizes(self, b: TensorBuilder, op: Operation) -> list[Value]:
+        """The lengths of the dynamic loops, in loop order."""
+        return [
+            b.dim(op.operands[operand], dim)
+            for size, (operand, dim) in zip(self.sizes, self.places, strict=True)
+            if size == DYNAMIC
+        ]
+
+
+def matmul_loops(op: Operation) -> MatmulLoops | Miss:
+    """The loops of ``op``; a Miss for what no data-tiling resolver takes.
+
+    The rule is IREE's: a sum over exactly one loop, at most one loop of any
+    other kind, m or n among them.
+    """
+    maps = contraction_loops(op)
+    if maps is None or len(op.results) != 1:
+        return Miss("not a contraction", silent=True)
+    lhs, rhs, out = maps
+    kinds: dict[str, list[int]] = {"batch": [], "m": [], "n": [], "k": []}
+    for loop in sorted({*lhs, *rhs, *out}):
+        kind = _KINDS.get((loop in lhs, loop in rhs, loop in out))
+        if kind is None:
+            return Miss("not encoded: a loop runs along one operand only")
+        kinds[kind].append(loop)
+    for kind, loops in kinds.items():
+        if len(loops) > 1:
+            return Miss(f"not encoded: it has {len(loops)} {kind} loops, resolvers take one")
+    if not kinds["k"]:
+        return Miss("not encoded: it sums over no loop")
+    if not kinds["m"] and not kinds["n"]:
+        return Miss("not encoded: a dot product has neither rows nor columns to tile")
+    places: dict[int, tuple[int, int]] = {}
+    sizes: dict[int, int] = {}
+    for operand, loops in enumerate(maps):
+        shape = tensor_type(op.operands[operand]).shape
+        for dim, loop in enumerate(loops):
+            if sizes.get(loop, DYNAMIC) == DYNAMIC and (
+                shape[dim] != DYNAMIC or (loop not in places and operand < 2)
+            ):
+                sizes[loop], places[loop] = shape[dim], (operand, dim)
+    order = range(len(sizes))
+    return MatmulLoops(
+        tuple(sizes[i] for i in order),
+        *(next(iter(kinds[kind]), None) for kind in ("batch", "m", "n")),
+        kinds["k"][0],
+        tuple(places[i] for i in order),
+    )
+
+
+# Whether a loop runs along lhs, rhs and the result.
+_KINDS = {
+    (True, True, True): "batch",
+    (True, False, True): "m",
+    (False, True, True): "n",
+    (True, True, False): "k",
+}
+
+
+def element_types(op: Operation) -> tuple[str, str, str]:
+    """Of lhs, rhs and result as an encoding names them: ``ui8`` where the
+    body extends an ``i8`` without sign."""
+    body = op.regions[0].blocks[0]
+    unsigned = set[int]()
+    for inner in body.operations:
+        operation = inner.operation
+        if operation.name == "arith.extui":
+            source = operation.operands[0]
+            unsigned |= {i for i in range(2) if source == body.arguments[i]}
+    names = [str(tensor_type(o).element_type) for o in op.operands]
+    lhs, rhs, out = (f"u{n}" if i in unsigned else n for i, n in enumerate(names))
+    return lhs, rhs, out
+
+
+def zero_fill(op: Operation) -> Operation | None:
+    """The ``linalg.fill`` that a contraction accumulates into; None if it adds
+    to something else."""
+    fill = defining_op(op.operands[2])
+    return fill if fill is not None and fill.name == "linalg.fill" else None
+
+
+def indexing_maps(op: Operation) -> list[AffineMap]:
+    """Of lhs, rhs and result of a contraction, named ops included."""
+    loops = contraction_loops(op) or []
+    count = 1 + max(loop for dims in loops for loop in dims)
+    with op.context:
+        return [dims_map(count, dims) for dims in loops]

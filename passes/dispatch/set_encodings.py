@@ -1,0 +1,221 @@
+"""The pass ``set-encodings``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from ...dialects.dispatch import DISPATCH_REGION
+from ...dialects.encoding import encoding_of
+from ...dialects.encoding_ops import (
+    LHS,
+    RESULT,
+    RHS,
+    OperandEncoding,
+    encoded,
+    matmul_encoding,
+    set_encoding,
+    unset_encoding,
+)
+from ...dialects.linalg import DYNAMIC, TensorBuilder, tensor_type
+from ...dialects.mlir import (
+    Attribute,
+    Block,
+    InsertionPoint,
+    Operation,
+    Value,
+    blocks_of,
+    defining_op,
+    operations_of,
+)
+from ...dialects.tensor import dynamic_sizes
+from ..base import Pass
+from ..remarks import remark
+from ..rewriting import Miss
+from .bubble_encodings import bubble_encodings
+from .constant_encodings import encode_constants, is_constant_tensor
+from .matmul_loops import MatmulLoops, element_types, indexing_maps, matmul_loops, zero_fill
+from .tiling import Tiling, tiling_of
+
+_Matmul = tuple[Operation, MatmulLoops]
+
+_OPAQUE = (DISPATCH_REGION, "flow.dispatch.workgroups", "linalg.generic")
+
+
+@dataclass(frozen=True)
+class SetEncodings(Pass):
+    """Sets data-tiling encodings on the operands and results of linalg contractions.
+
+    Only where the target's resolver has tiles for the element types and an
+    estimate says that packing pays; a remark says why not. An encoding moves
+    up through decodes and broadcasts to the narrow tensor where the target
+    can decode within the matmul, and out of loops. Constant weights are
+    packed once, in an initialiser.
+
+    Before:
+        %y = linalg.matmul ins(%a, %b) outs(%zero) -> tensor<512x512xf32>
+    After:
+        %pa = iree_encoding.set_encoding %a : ... -> tensor<512x512xf32, #lhs>
+        %pb = iree_encoding.set_encoding %b : ... -> tensor<512x512xf32, #rhs>
+        %py = linalg.matmul ins(%pa, %pb) outs(%packed_zero) -> tensor<512x512xf32, #result>
+        %y = iree_encoding.unset_encoding %py : ... -> tensor<512x512xf32>
+    """
+
+    name: ClassVar[str] = "set-encodings"
+    target: str = field(default="cpu", metadata={"help": "as in headrace-compile --target"})
+
+    def run(self, module: Operation) -> None:
+        tiling = tiling_of(self.target)
+        matmuls = _contractions(module)
+        encoder = _Encoder()
+        for op, loops in _worthwhile(matmuls, tiling):
+            encoder.encode(op, loops)
+        bubble_encodings(module, tiling)
+        encode_constants(module)
+
+
+def _contractions(module: Operation) -> list[_Matmul]:
+    """What may be encoded, in program order; remarks on what may not."""
+    found: list[_Matmul] = []
+
+    def visit(block: Block) -> None:
+        for op in operations_of(block):
+            loops = matmul_loops(op) if op.name.startswith("linalg.") else None
+            if isinstance(loops, Miss) and not loops.silent:
+                remark(op, loops.reason)
+            elif isinstance(loops, MatmulLoops) and _is_free(op):
+                found.append((op, loops))
+            if op.name not in _OPAQUE:
+                for inner in blocks_of(op):
+                    visit(inner)
+
+    for block in blocks_of(module):
+        visit(block)
+    return found
+
+
+def _worthwhile(matmuls: list[_Matmul], tiling: Tiling) -> list[_Matmul]:
+    """Those that the target is better off with; remarks on the others."""
+    readers = _readers(matmuls)
+    found: list[_Matmul] = []
+    for op, loops in matmuls:
+        refusal = tiling.refusal(loops, element_types(op), _packed_elements(op, readers))
+        if refusal is None:
+            found.append((op, loops))
+        else:
+            remark(op, refusal)
+    return found
+
+
+def _is_free(op: Operation) -> bool:
+    """Whether nobody else decided on its layout or its code already."""
+    names = ("compilation_info", "lowering_config", "iree_codegen.compilation_info")
+    if any(name in op.attributes for name in names):
+        return False
+    return all(encoding_of(o.type) is None for o in op.operands)
+
+
+def _readers(matmuls: list[_Matmul]) -> dict[tuple[Value, int], int]:
+    """How many matmuls read each value as lhs, and how many as rhs."""
+    count: dict[tuple[Value, int], int] = {}
+    for op, _ in matmuls:
+        for operand in (LHS, RHS):
+            key = (op.operands[operand], operand)
+            count[key] = count.get(key, 0) + 1
+    return count
+
+
+def _packed_elements(op: Operation, readers: dict[tuple[Value, int], int]) -> int:
+    """Elements that are written only because they are packed, per call."""
+    total = _elements(op.results[0])
+    for operand in (LHS, RHS):
+        value = op.operands[operand]
+        if not is_constant_tensor(value) and not _is_written_anyway(value):
+            total += _elements(value) // readers[value, operand]
+    return max(total, 1)
+
+
+def _is_written_anyway(value: Value) -> bool:
+    """Whether only this matmul reads what an elementwise op makes: it is
+    packed as it is written."""
+    maker = defining_op(value)
+    if maker is None or maker.name != "linalg.generic":
+        return False
+    uses = iter(value.uses)
+    next(uses)
+    return next(uses, None) is None
+
+
+def _elements(value: Value) -> int:
+    count = 1
+    for size in tensor_type(value).shape:
+        count *= 1 if size == DYNAMIC else size
+    return count
+
+
+class _Encoder:
+    """Rewrites contractions; equal operands are packed once."""
+
+    def __init__(self) -> None:
+        self._packed: dict[tuple[Value, Attribute, Block], Value] = {}
+
+    def encode(self, op: Operation, loops: MatmulLoops) -> None:
+        b = TensorBuilder(InsertionPoint(op), op.location)
+        encoding = matmul_encoding(element_types(op), indexing_maps(op), loops.sizes)
+        dims = loops.dynamic_sizes(b, op)
+        operands = [
+            self._operand(op, op.operands[i], encoding.at(i).attribute(op.context), dims)
+            for i in (LHS, RHS)
+        ]
+        operands.append(_encoded_init(b, op, encoding.at(RESULT), dims))
+        made = op.clone(ip=b.ip).operation
+        for index, operand in enumerate(operands):
+            made.operands[index] = operand
+        made.results[0].set_type(operands[RESULT].type)
+        result = unset_encoding(b, made.results[0], dynamic_sizes(b, op.operands[2]), dims)
+        op.results[0].replace_all_uses_with(result)
+        op.erase()
+
+    def _operand(
+        self, op: Operation, value: Value, encoding: Attribute, dims: list[Value]
+    ) -> Value:
+        """``value`` packed, before the loops that it does not change in.
+
+        Not before conditionals: it would be packed where nobody asks for it.
+        """
+        if dims:
+            return set_encoding(
+                TensorBuilder(InsertionPoint(op), op.location), value, encoding, dims
+            )
+        place = op
+        while _block_of(value) != place.block:
+            parent = place.parent
+            if parent is None or parent.operation.name != "scf.for":
+                break
+            place = parent.operation
+        key = (value, encoding, place.block)
+        if key not in self._packed:
+            b = TensorBuilder(InsertionPoint(place), op.location)
+            self._packed[key] = set_encoding(b, value, encoding)
+        return self._packed[key]
+
+
+def _block_of(value: Value) -> Block:
+    return value.owner if isinstance(value.owner, Block) else value.owner.operation.block
+
+
+def _encoded_init(
+    b: TensorBuilder, op: Operation, encoding: OperandEncoding, dims: list[Value]
+) -> Value:
+    """What is accumulated into, packed; a fill fills a packed tensor."""
+    init = op.operands[2]
+    attribute = encoding.attribute(op.context)
+    fill = zero_fill(op)
+    if fill is None:
+        return set_encoding(b, init, attribute, dims)
+    type_ = encoded(init.type, attribute)
+    empty = b.op("tensor.empty", dynamic_sizes(b, init), type_)
+    made = fill.clone(ip=b.ip).operation
+    made.operands[1] = empty
+    made.results[0].set_type(type_)
+    return made.results[0]

@@ -1,0 +1,136 @@
+"""Where data tiling pays: what a target's resolver does, and an estimate.
+
+An encoding names a matmul's operand; IREE's resolver for the target picks
+the tiles. Where it has none for the element types the encoding would vanish,
+after having cost a launch and a buffer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...dialects.encoding_ops import LHS, OperandEncoding
+from ...dialects.linalg import DYNAMIC
+from ...dialects.mlir import HeadraceError
+from ..lowering.fp8_support import fp8_support
+from .matmul_loops import MatmulLoops
+
+Types = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class Tiling:
+    """What a target makes of encodings.
+
+    ``types``: the element types of lhs, rhs and result that its resolver has
+    tiles for. ``reason`` says why it has none at all. ``worth``: how many
+    multiply-adds pay for one element that is written only to be packed, and
+    ``worth_unaligned`` the same where the columns do not fill vectors of
+    ``vector`` elements, which untiled code is slow at. ``narrowest``: the
+    fewest rows and columns. ``panel``: how many bytes of decoded operand one
+    step of its kernel may hold, None for any: a decode that is fused into the
+    matmul makes whole panels of depth x 16.
+    """
+
+    types: tuple[Types, ...] = ()
+    reason: str = ""
+    worth: int = 0
+    worth_unaligned: int = 0
+    vector: int = 1
+    narrowest: int = 1
+    panel: int | None = None
+
+    def refusal(self, loops: MatmulLoops, types: Types, packed: int) -> str | None:
+        """Why a matmul stays as it is, None if it is to be packed.
+
+        ``packed`` is how many elements would be written only for that, of
+        operands whose sizes are known. A dynamic size counts as large.
+        """
+        if not self.types:
+            return f"not encoded: {self.reason}"
+        if types not in self.types:
+            return f"not encoded: the target has no tiles for {' x '.join(types[:2])} to {types[2]}"
+        m, n = loops.size(loops.m), loops.size(loops.n)
+        narrow = min(s for s in (m, n) if s != DYNAMIC) if {m, n} != {DYNAMIC} else self.narrowest
+        if narrow < self.narrowest:
+            return f"not encoded: {narrow} rows or columns do not fill a tile of {self.narrowest}"
+        if DYNAMIC in loops.sizes:
+            return None
+        work = 1
+        for size in loops.sizes:
+            work *= size
+        worth = self.worth if n % self.vector == 0 else self.worth_unaligned
+        if work < worth * packed:
+            ratio = work // packed
+            return (
+                f"not encoded: tiling pays from {worth} multiply-adds per element that is "
+                f"written for it, here are {ratio} ({work} for {packed})"
+            )
+        return None
+
+    def fuses(self, encoding: OperandEncoding, bits: int) -> bool:
+        """Whether the elementwise op that makes an operand, of elements with so
+        many bits, is better part of the matmul.
+
+        It is then repeated for each tile of the other operand.
+        """
+        if self.panel is None:
+            return True
+        sizes = encoding.matmul_sizes()
+        if sizes is None:
+            return False
+        m, n, k = sizes
+        other = n if encoding.operand_index == LHS else m
+        return 0 < other <= 16 and 0 < k * 16 * bits // 8 <= self.panel
+
+
+_F32 = ("f32", "f32", "f32")
+
+
+def _into_f32(*elements: str) -> tuple[Types, ...]:
+    return tuple((a, b, "f32") for a in elements for b in elements)
+
+
+# Seen on Zen 4 with iree-compile 3.13, CPU time: 33 untiled multiply-adds per ns
+# (14 where the columns are no multiple of 16), 55 tiled, 0.9 ns per packed element.
+_CPU = Tiling(
+    (_F32, ("i8", "i8", "i32")),
+    worth=128,
+    worth_unaligned=20,
+    vector=16,
+    # IREE limits a kernel's stack to 32 KiB, and puts decoded panels there.
+    panel=15 << 10,
+)
+
+
+def _cdna(*fp8: str) -> Tiling:
+    """Of the MFMA instructions that multiply these types.
+
+    No such device was at hand to measure on: an element read and written at 4
+    TB/s costs 1e-12 s, a multiply-add at 300 per ns 3e-15 s, and tiling saves a
+    fifth of those (IREE issue 21195: 243 ms to 242 with twice the memory, 353
+    to 242 with kernels for tiles).
+    """
+    types = (_F32, ("f16", "f16", "f32"), ("bf16", "bf16", "f32"), ("i8", "i8", "i32"))
+    return Tiling(
+        (*types, *_into_f32(*fp8)), worth=1500, worth_unaligned=1500, narrowest=16, panel=None
+    )
+
+
+_TILINGS = {
+    "cpu": _CPU,
+    "gfx942": _cdna("f8E4M3FNUZ", "f8E5M2FNUZ"),
+    "gfx950": _cdna("f8E4M3FN", "f8E5M2"),
+    "gfx1201": Tiling(reason="IREE 3.13 fails to compile encoded matmuls for RDNA"),
+    "vmvx": Tiling(reason="VMVX runs packed matmuls no faster (128 x 128 x 128: 42 ms for 42)"),
+}
+
+
+def tiling_of(target: str) -> Tiling:
+    """Of a target; HeadraceError with the known names if unknown."""
+    name = fp8_support(target).name
+    if name in _TILINGS:
+        return _TILINGS[name]
+    if not name.startswith(("sm_", "vulkan-")):
+        raise HeadraceError(f"nobody said whether target '{name}' tiles data")
+    return Tiling(reason=f"the encoding resolver of '{name}' is the identity")
