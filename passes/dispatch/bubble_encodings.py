@@ -11,6 +11,7 @@ from ...dialects.mlir import (
     Attribute,
     IntegerAttr,
     Operation,
+    OpResult,
     Value,
     defining_op,
 )
@@ -87,7 +88,7 @@ class BubbleSetEncoding(Pattern[Source]):
         for index, encoding in enumerate(match.encodings):
             if encoding is not None:
                 operands[index] = set_encoding(b, operands[index], encoding, dims)
-                rewriter.created(operands[index].owner)
+                rewriter.created(OpResult(operands[index]).owner)
         type_ = tensor_type(op.results[0])
         sizes = [_size(b, maker, i) for i, size in enumerate(type_.shape) if size == DYNAMIC]
         operands[-1] = b.op("tensor.empty", sizes, type_)

@@ -71,12 +71,9 @@ def matmul_loops(op: Operation) -> MatmulLoops | Miss:
             ):
                 sizes[loop], places[loop] = shape[dim], (operand, dim)
     order = range(len(sizes))
-    return MatmulLoops(
-        tuple(sizes[i] for i in order),
-        *(next(iter(kinds[kind]), None) for kind in ("batch", "m", "n")),
-        kinds["k"][0],
-        tuple(places[i] for i in order),
-    )
+    batch, m, n = (next(iter(kinds[kind]), None) for kind in ("batch", "m", "n"))
+    lengths, where = tuple(sizes[i] for i in order), tuple(places[i] for i in order)
+    return MatmulLoops(lengths, batch, m, n, kinds["k"][0], where)
 
 
 # Whether a loop runs along lhs, rhs and the result.

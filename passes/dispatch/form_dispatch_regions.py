@@ -1,0 +1,56 @@
+"""The pass ``form-dispatch-regions``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ...dialects.dispatch import DISPATCH_REGION
+from ...dialects.mlir import Block, Operation, blocks_of, operations_of
+from ..base import Pass
+from .block_graph import BlockGraph
+from .groups import find_groups
+from .region_building import build_region, erase_unused
+
+_OPAQUE = (DISPATCH_REGION, "flow.dispatch.workgroups")
+
+
+@dataclass(frozen=True)
+class FormDispatchRegions(Pass):
+    """Groups packed matmuls, and what makes the tensors to be packed, in dispatch regions.
+
+    A matmul goes with the decoding of its packed operands, the unpacking of
+    its result and the elementwise ops that read only that. What is packed
+    goes with the elementwise ops and reductions that it is computed from.
+    Ops that extend bits (decodes), fills and empty tensors are copied into
+    each region that reads them. All else is left to IREE's own pass.
+
+    Before:
+        %s = linalg.generic ins(%x) { tanh }
+        %p = iree_encoding.set_encoding %s
+        %m = linalg.matmul ins(%p, %w) outs(%zero)
+        %u = iree_encoding.unset_encoding %m
+    After:
+        %s = flow.dispatch.region { linalg.generic ins(%x) { tanh } }
+        %p = iree_encoding.set_encoding %s
+        %u = flow.dispatch.region { fill; linalg.matmul; iree_encoding.unset_encoding }
+    """
+
+    name: ClassVar[str] = "form-dispatch-regions"
+
+    def run(self, module: Operation) -> None:
+        for block in blocks_of(module):
+            _form(block)
+
+
+def _form(block: Block) -> None:
+    """The regions of a block and of the blocks in it."""
+    graph = BlockGraph(block)
+    for group in find_groups(graph):
+        build_region(graph, group)
+    erase_unused(graph)
+    for op in operations_of(block):
+        if op.name in _OPAQUE or op.name.startswith("linalg."):
+            continue
+        for inner in blocks_of(op):
+            _form(inner)

@@ -1,0 +1,261 @@
+"""Which ops go into one dispatch region.
+
+A group is placed where its last member stands. All its members move down to
+there, so whoever else reads them has to stand below: that is checked against
+the positions before any move, which makes all groups of a block legal
+together, without a search for cycles.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, field
+
+from ...dialects.encoding import encoding_of, is_set_encoding
+from ...dialects.encoding_ops import UNSET_ENCODING
+from ...dialects.headrace import DequantizeOp, MatmulOp, QuantizeOp
+from ...dialects.linalg import tensor_type
+from ...dialects.mlir import AffineMap, Operation, RankedTensorType, Value
+from .block_graph import BlockGraph
+from .elementwise import (
+    GENERIC,
+    input_count,
+    is_bit_extend,
+    is_elementwise,
+    is_permutation,
+    is_projected_permutation,
+    iterators_of,
+    maps_of,
+)
+
+# IREE takes no more bindings in a dispatch.
+_MOST_OPERANDS = 16
+
+_RESHAPES = ("tensor.collapse_shape", "tensor.expand_shape")
+_DECODE = DequantizeOp.OPERATION_NAME
+_ENCODE = QuantizeOp.OPERATION_NAME
+_MATMUL = MatmulOp.OPERATION_NAME
+
+
+@dataclass
+class Group:
+    """Positions of the ops of one region. ``anchor``: where it is placed."""
+
+    anchor: int
+    members: set[int] = field(default_factory=set[int])
+    clones: set[int] = field(default_factory=set[int])
+
+
+def find_groups(graph: BlockGraph) -> list[Group]:
+    """The regions of a block, by anchor; each op is a member of one at most."""
+    taken: set[int] = set()
+    groups: list[Group] = []
+    for position, op in enumerate(graph.ops):
+        if _is_encoded_matmul(op) or op.name == _MATMUL:
+            groups.append(_matmul_group(graph, position, taken))
+    for op in graph.ops:
+        if is_set_encoding(op):
+            group = _producer_group(graph, op, taken)
+            if group is not None:
+                groups.append(group)
+    return sorted(groups, key=lambda g: g.anchor)
+
+
+def _is_encoded_matmul(op: Operation) -> bool:
+    """A contraction of packed operands."""
+    if not op.name.startswith("linalg.") or len(op.operands) != 3 or len(op.results) != 1:
+        return False
+    if any(encoding_of(o.type) is None for o in op.operands):
+        return False
+    return op.name != GENERIC or not is_elementwise(op)
+
+
+def _matmul_group(graph: BlockGraph, root: int, taken: set[int]) -> Group:
+    """A matmul, what decodes its packed operands, the unpacking of its result,
+    and the elementwise ops that alone read that, one after the other."""
+    group = Group(root, {root})
+    _add_decodes(graph, group, root)
+    value = graph.ops[root].results[0]
+    while True:
+        readers = graph.readers(value)
+        if len(readers) != 1 or readers[0] in taken:
+            break
+        reader = graph.ops[readers[0]]
+        if not _continues(reader, value):
+            break
+        if len(_read_from_outside(graph, {*group.members, readers[0]})) >= _MOST_OPERANDS:
+            break
+        group.members.add(readers[0])
+        group.anchor = readers[0]
+        if len(reader.results) != 1:
+            break
+        value = reader.results[0]
+    taken |= group.members
+    return group
+
+
+def _add_decodes(graph: BlockGraph, group: Group, root: int) -> None:
+    """Decodes and broadcasts of packed operands, in whole chains."""
+    waiting = [root]
+    while waiting:
+        for operand in graph.ops[waiting.pop()].operands:
+            maker = graph.maker(operand)
+            if maker is None or maker in group.members or maker in group.clones:
+                continue
+            op = graph.ops[maker]
+            if op.name == _DECODE or (encoding_of(operand.type) is not None and is_elementwise(op)):
+                group.clones.add(maker)
+                waiting.append(maker)
+
+
+def _continues(op: Operation, value: Value) -> bool:
+    """Whether an op can be computed tile by tile, right where ``value`` is made."""
+    if encoding_of(value.type) is not None:
+        return op.name == UNSET_ENCODING
+    if op.name == _ENCODE:
+        return op.operands[0] == value
+    if not is_elementwise(op) or is_bit_extend(op):
+        return False
+    maps = maps_of(op)
+    read = [m for o, m in zip(op.operands, maps, strict=True) if o == value]
+    if not is_permutation(read[0]) or value in list(op.operands)[input_count(op) :]:
+        return False
+    return all(m == read[0] for m in (*read, *maps[input_count(op) :]))
+
+
+def _producer_group(graph: BlockGraph, encode: Operation, taken: set[int]) -> Group | None:
+    """What makes the tensor that ``encode`` packs, with the elementwise ops and
+    reductions before it; None where that is not for this pass."""
+    root = graph.maker(encode.operands[0])
+    while root is not None and graph.ops[root].name in _RESHAPES:
+        root = graph.maker(graph.ops[root].operands[0])
+    if root is None or root in taken or not _is_groupable(graph.ops[root]):
+        return None
+    group = Group(root, {root})
+    _add_producers(graph, group, taken)
+    taken |= group.members
+    return group
+
+
+def _is_groupable(op: Operation) -> bool:
+    if op.name in (_ENCODE, _DECODE):
+        return True
+    if not op.name.startswith("linalg.") or op.name == "linalg.fill":
+        return False
+    return len(op.results) > 0 and all(
+        isinstance(r.type, RankedTensorType) and r.type.rank > 0 for r in op.results
+    )
+
+
+def _add_producers(graph: BlockGraph, group: Group, taken: set[int]) -> None:
+    """Pulls in ops that make what members read, latest first: all members that
+    may read an op are then known when its turn comes."""
+    loops = _loop_count(graph.ops[group.anchor])
+    fits: dict[int, bool] = {}
+    waiting: list[int] = []
+
+    def offer(member: int) -> None:
+        for operand, map_ in _reads(graph.ops[member]):
+            maker = graph.maker(operand)
+            if maker is None:
+                continue
+            fit = _can_be_computed_with(graph.ops[maker], map_, loops)
+            if maker not in fits:
+                heapq.heappush(waiting, -maker)
+            fits[maker] = fit and fits.get(maker, True)
+
+    offer(group.anchor)
+    while waiting:
+        maker = -heapq.heappop(waiting)
+        if not fits[maker] or maker in taken:
+            continue
+        if _may_move(graph, group, maker):
+            group.members.add(maker)
+            offer(maker)
+        elif _is_decode(graph.ops[maker]):
+            group.clones.add(maker)
+
+
+def _may_move(graph: BlockGraph, group: Group, maker: int) -> bool:
+    """Whether everyone outside who reads an op stands below the group.
+
+    What others read becomes a second result: one at most, and none besides
+    reductions (IREE issue 24058: a store is left outside the loop over
+    workgroups).
+    """
+    outside = False
+    for result in graph.ops[maker].results:
+        for reader in graph.readers(result):
+            if reader > group.anchor:
+                outside = True
+                break
+            if reader not in group.members:
+                return False
+    reduces = [_reduces(graph.ops[m]) for m in (*group.members, maker)]
+    shared = sum(_is_read_below(graph, group, m) for m in group.members if m != group.anchor)
+    if (outside or shared) and (any(reduces) or (outside and shared)):
+        return False
+    return len(_read_from_outside(graph, {*group.members, maker})) < _MOST_OPERANDS
+
+
+def _is_read_below(graph: BlockGraph, group: Group, member: int) -> bool:
+    results = graph.ops[member].results
+    return any(readers and readers[-1] > group.anchor for readers in map(graph.readers, results))
+
+
+def _reduces(op: Operation) -> bool:
+    return op.name == GENERIC and not is_elementwise(op)
+
+
+def _is_decode(op: Operation) -> bool:
+    return op.name == _DECODE or is_bit_extend(op)
+
+
+def _reads(op: Operation) -> list[tuple[Value, AffineMap | None]]:
+    """The tensors that an op computes from; None stands for the identity."""
+    if op.name == GENERIC:
+        maps = maps_of(op)
+        inputs = list(op.operands)[: input_count(op)]
+        return list(zip(inputs, maps[: len(inputs)], strict=True))
+    if op.name in (_ENCODE, _DECODE):
+        return [(op.operands[0], None)]
+    return []
+
+
+def _can_be_computed_with(maker: Operation, map_: AffineMap | None, loops: int) -> bool:
+    """Whether an op can be computed tile by tile in the loops of a reader that
+    reads it through ``map_``."""
+    if maker.name in (_ENCODE, _DECODE):
+        return map_ is None or is_permutation(map_)
+    if maker.name != GENERIC:
+        return False
+    if not all(is_projected_permutation(m) for m in maps_of(maker)):
+        return False
+    if is_elementwise(maker):
+        return map_ is None or is_permutation(map_)
+    # A row's sum, say, that all elements of the row read.
+    return (
+        map_ is not None
+        and is_projected_permutation(map_)
+        and len(map_.results) > 0
+        and len(iterators_of(maker)) == loops
+    )
+
+
+def _loop_count(op: Operation) -> int:
+    return len(iterators_of(op)) if op.name == GENERIC else tensor_type(op.results[0]).rank
+
+
+def _read_from_outside(graph: BlockGraph, members: set[int]) -> set[Value]:
+    """Tensors that a region of these ops would read."""
+    found: set[Value] = set()
+    for member in sorted(members):
+        for operand in graph.ops[member].operands:
+            maker = graph.maker(operand)
+            if maker is not None and (
+                maker in members or graph.ops[maker].name in ("tensor.empty", "linalg.fill")
+            ):
+                continue
+            if isinstance(operand.type, RankedTensorType):
+                found.add(operand)
+    return found
