@@ -175,14 +175,16 @@ func.func @peer_23(%x: tensor<16x32xf8E4M3FN>, %y: tensor<32x16xf8E4M3FN>, %sx: 
   return %d : tensor<16x16xf32>
 }
 
-// A bf16 scale that divides is widened first, then inverted; an f16 one that
-// multiplies is only widened. The result of the dot is rounded once.
+// A bf16 scale that divides is widened first, then inverted; one that
+// multiplies is only widened, and the type that the source rounds to is kept. The
+// result of the dot is rounded once.
 // CHECK-LABEL: func.func @narrow_scales
 // CHECK: %[[F:.*]] = stablehlo.convert %arg2 : (tensor<bf16>) -> tensor<f32>
 // CHECK: %[[ONE:.*]] = stablehlo.constant dense<1.000000e+00> : tensor<f32>
 // CHECK: %[[R:.*]] = stablehlo.divide %[[ONE]], %[[F]] : tensor<f32>
 // CHECK: %[[G:.*]] = stablehlo.convert %arg3 : (tensor<1xbf16>) -> tensor<1xf32>
 // CHECK: "headrace.matmul"(%arg0, %arg1, %[[R]], %[[G]])
+// CHECK-SAME: headrace.rhs_rounding = bf16
 // CHECK-SAME: (tensor<16x32xf8E4M3FN>, tensor<32x16xf8E4M3FN>, tensor<f32>, tensor<1xf32>) -> tensor<16x16xbf16>
 func.func @narrow_scales(%x: tensor<16x32xf8E4M3FN>, %y: tensor<32x16xf8E4M3FN>, %sx: tensor<bf16>, %sy: tensor<1xbf16>) -> tensor<16x16xbf16> {
   %a = "headrace.dequantize"(%x, %sx) {operandSegmentSizes = array<i32: 1, 1>, scale_mode = "divide"} : (tensor<16x32xf8E4M3FN>, tensor<bf16>) -> tensor<16x32xbf16>
