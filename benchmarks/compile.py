@@ -3,9 +3,10 @@
     python benchmarks/compile.py [MODEL.mlir[.gz] ...]
 
 For each model (default: all in ``inputs/``) one run prints headrace's own
-seconds (best of three), IREE's seconds inside headrace, stock iree-compile's seconds, the
-largest process of each, and the bytes that each receives per device and run;
-then the ratios that are to hold. Target cpu, collectives in channel form.
+seconds (best of three), IREE's seconds inside headrace, stock iree-compile's
+seconds, the largest process of each, and the bytes that each receives per
+device and run; then the ratios that are to hold. Target cpu, collectives in
+channel form, the same flags for both.
 Stock's wire bytes are those of the same program with nothing moved.
 """
 
