@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import iree.runtime as rt
 import ml_dtypes
 import numpy as np
@@ -32,13 +30,24 @@ def lower(text: str, target: str) -> Operation:
     return module
 
 
-def compile_for(text: str, target: str) -> bytes:
-    """The program that iree-compile makes for ``target``."""
-    flags = find_target(target).flags("channel", 1)
-    return run_iree_compile(lower(text, target), flags).vmfb
+class Program:
+    """A compiled program on one CPU device; bf16 and fp8 arrays as ml_dtypes has them."""
+
+    def __init__(self, vmfb: bytes) -> None:
+        context = rt.SystemContext(config=rt.Config("local-task"))
+        context.add_vm_module(rt.VmModule.copy_buffer(context.instance, vmfb))
+        self._functions = context.modules.module
+
+    def results(self, name: str, *arguments: Array) -> list[Array]:
+        """The results of a function with several."""
+        return [np.asarray(r.to_host()) for r in self._functions[name](*arguments)]
+
+    def __call__(self, name: str, *arguments: Array) -> Array:
+        """The result of a function with one."""
+        return np.asarray(self._functions[name](*arguments).to_host())
 
 
-class CpuProgram:
+class CpuProgram(Program):
     """A program lowered for some target, compiled for the host's CPU."""
 
     def __init__(self, text: str, target: str) -> None:
@@ -46,17 +55,7 @@ class CpuProgram:
         if target != "cpu":
             # Other targets' forms are not made to be packed for the CPU.
             flags = tuple(f for f in flags if "data-tiling" not in f)
-        self.vmfb = run_iree_compile(lower(text, target), flags).vmfb
-
-    @cached_property
-    def _functions(self) -> object:
-        context = rt.SystemContext(config=rt.Config("local-task"))
-        context.add_vm_module(rt.VmModule.copy_buffer(context.instance, self.vmfb))
-        return context.modules.module
-
-    def __call__(self, name: str, *arguments: Array) -> Array:
-        """The one result of a function; bf16 and fp8 as ml_dtypes has them."""
-        return np.asarray(self._functions[name](*arguments).to_host())
+        super().__init__(run_iree_compile(lower(text, target), flags).vmfb)
 
 
 def decoded(codes: Array) -> Array:
