@@ -79,11 +79,14 @@ class OperandEncoding:
 
     def matmul_sizes(self) -> tuple[int, int, int] | None:
         """The lengths of the loops m, n and k: 1 where there is no such loop,
-        DYNAMIC where it is not known; None without ``iteration_sizes``."""
-        if self.sizes is None:
+        DYNAMIC where it is not known; None without ``iteration_sizes``, and
+        with several loops of one kind."""
+        if self.sizes is None or len(self.maps) != 3:
             return None
         lhs, rhs, out = (set(_DIM.findall(chain[0].split("->")[1])) for chain in self.maps)
         kinds = ((lhs & out) - rhs, (rhs & out) - lhs, (lhs & rhs) - out)
+        if any(len(loops) > 1 for loops in kinds):
+            return None
         m, n, k = (self.sizes[int(next(iter(loops)))] if loops else 1 for loops in kinds)
         return m, n, k
 

@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import ClassVar
 
 from ...dialects.dispatch import DispatchRegion
-from ...dialects.encoding import encoding_of, is_set_encoding
+from ...dialects.encoding import is_set_encoding
 from ...dialects.mlir import (
-    Attribute,
     Block,
     Operation,
-    Value,
     address_of,
     blocks_of,
-    defining_op,
     operations_of,
 )
 from ..base import Pass
-from ..remarks import remark
 from ..rewriting import Miss
-from .encoding_sources import Source, body_fault, find_source
+from .encoding_sources import find_source
 from .equal_encodings import RESHAPES, merge_encodings
 from .fused_region import Fusion, fuse
+from .fusion_choice import FusionChoice, missed
 from .hoisting import Hoister
 from .known_sizes import resolve_dims
 from .packing import Packing, packing
 from .region_yields import yield_once
-
-_OPTION = "experimental-multi-use-encoding-fusion"
 
 
 @dataclass(frozen=True)
@@ -70,8 +64,9 @@ class FuseEncodings(Pass):
 
     def run(self, module: Operation) -> None:
         limits = packing(self.target)
+        choice = FusionChoice(limits, self.experimental_multi_use_encoding_fusion)
         for block in _ordinary_blocks(module):
-            _BlockFuser(block, limits, self.experimental_multi_use_encoding_fusion).run()
+            _BlockFuser(block, limits, choice).run()
 
 
 def _ordinary_blocks(root: Operation) -> list[Block]:
@@ -93,10 +88,10 @@ def _ordinary_blocks(root: Operation) -> list[Block]:
 class _BlockFuser:
     """Fuses the encodings of one block into the regions of that block."""
 
-    def __init__(self, block: Block, limits: Packing, multi_use: bool) -> None:
+    def __init__(self, block: Block, limits: Packing, choice: FusionChoice) -> None:
         self._block = block
         self._limits = limits
-        self._multi_use = multi_use
+        self._choice = choice
 
     def run(self) -> None:
         ops = operations_of(self._block)
@@ -111,7 +106,7 @@ class _BlockFuser:
             return
         hoister = Hoister(self._block)
         for region in wanted:
-            chosen = self._choose(region, candidates[address_of(region.op)], hoister)
+            chosen = self._choice.choose(region, candidates[address_of(region.op)], hoister)
             if chosen:
                 fuse(chosen, hoister)
 
@@ -123,83 +118,7 @@ class _BlockFuser:
                 continue
             source = find_source(op)
             if isinstance(source, Miss):
-                _missed(op, source)
+                missed(op, source)
             else:
                 found.setdefault(address_of(source.region.op), []).append(Fusion(op, source))
         return found
-
-    def _choose(
-        self, region: DispatchRegion, candidates: Sequence[Fusion], hoister: Hoister
-    ) -> list[Fusion]:
-        """The encodings to fuse; what they need is moved before the region."""
-        fault = body_fault(region)
-        packings = {
-            self._limits.layout_class(e) for o in region.outputs() if (e := encoding_of(o.type))
-        }
-        chosen: list[int] = []
-        for index in _by_gain(candidates):
-            fusion = candidates[index]
-            layout = self._limits.layout_class(_encoding(fusion))
-            miss = Miss(fault) if fault else self._miss(fusion, packings | {layout})
-            needed = miss or hoister.needed(_sizes_needed(fusion), region.op)
-            if isinstance(needed, Miss):
-                _missed(fusion.encode, needed)
-                continue
-            hoister.move(needed, region.op)
-            packings.add(layout)
-            chosen.append(index)
-        return [candidates[index] for index in sorted(chosen)]
-
-    def _miss(self, fusion: Fusion, packings: set[Hashable]) -> Miss | None:
-        """Why not to fuse, if that makes the region store these packings."""
-        source, target = fusion.source, self._limits.target
-        yielded = defining_op(source.region.terminator.operands[source.result])
-        if yielded is None or yielded.block != source.region.body:
-            return Miss("the dispatch region yields a value from outside of it")
-        if not _is_sole_use(source):
-            if not self._multi_use:
-                return Miss(f"its source has other uses: that needs {_OPTION}")
-            if self._limits.packings == 0:
-                return Miss(
-                    f"its source has other uses, and on {target} a packed value is the "
-                    "plain one, which no dispatch can store twice"
-                )
-        if len(packings) > max(self._limits.packings, 1):
-            return Miss(
-                f"the dispatch region stores {len(packings) - 1} packed layout(s) already, "
-                f"and on {target} no more compile"
-            )
-        return None
-
-
-def _by_gain(candidates: Sequence[Fusion]) -> list[int]:
-    """Indices of candidates: those first that leave no plain value, then by readers."""
-
-    def loss(index: int) -> tuple[bool, int]:
-        readers = sum(1 for _ in candidates[index].encode.results[0].uses)
-        return (not _is_sole_use(candidates[index].source), -readers)
-
-    return sorted(range(len(candidates)), key=loss)
-
-
-def _is_sole_use(source: Source) -> bool:
-    """Whether the plain value is not needed once the encoding is fused."""
-    values = [source.output, *(step.results[0] for step in source.steps)]
-    return all(sum(1 for _ in islice(value.uses, 2)) == 1 for value in values)
-
-
-def _sizes_needed(fusion: Fusion) -> list[Value]:
-    """What the cloned ops read besides the tensor."""
-    ops = (*fusion.source.steps, fusion.encode)
-    return [value for op in ops for value in list(op.operands)[1:]]
-
-
-def _encoding(fusion: Fusion) -> Attribute:
-    encoding = encoding_of(fusion.encode.results[0].type)
-    assert encoding is not None, "the verifier demands it"
-    return encoding
-
-
-def _missed(op: Operation, miss: Miss) -> None:
-    if not miss.silent:
-        remark(op, f"not fused into its producer: {miss.reason}")

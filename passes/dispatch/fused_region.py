@@ -43,10 +43,11 @@ def fuse(fusions: Sequence[Fusion], hoister: Hoister) -> DispatchRegion:
     """
     region = fusions[0].source.region
     dead = _dead_ops(fusions)
+    going = {address_of(op) for op in dead}
     kept: dict[int, int] = {}
     outputs: list[Output] = []
     for index, output in enumerate(region.outputs()):
-        if _is_used_outside(region.op.results[index], dead):
+        if _is_used_outside(region.op.results[index], going):
             kept[index] = len(outputs)
             outputs.append(output)
     known: dict[Hashable, int] = {value_key(o.yielded): i for i, o in enumerate(outputs)}

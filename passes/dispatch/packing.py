@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 
-from ...dialects.encoding import MatmulEncoding
+from ...dialects.encoding_ops import OperandEncoding
+from ...dialects.linalg import DYNAMIC
 from ...dialects.mlir import Attribute
 from ..lowering.fp8_support import fp8_support
 
@@ -18,45 +19,56 @@ _WIDEST_TILE = 64
 
 @dataclass(frozen=True)
 class Packing:
-    """A target's packing of tensors.
+    """How a target packs tensors, and what its code generator can store.
 
-    ``packings`` is how many different packings of one value a dispatch may
-    store besides the plain value. Zero where encodings resolve to nothing:
-    there a packed copy is the plain value once more, and a dispatch that
-    stores one value twice does not compile.
+    ``packings``: how many different packings one dispatch may store besides
+    plain values. Zero where encodings resolve to nothing: there a packed copy
+    is the plain value once more, and a dispatch that stores one value twice
+    does not compile. ``stores_before_reductions``: whether a value can be
+    packed in a dispatch that goes on to reduce it (IREE issue 24058).
     """
 
     target: str
     packings: int
+    stores_before_reductions: bool = True
 
     def layout_class(self, encoding: Attribute) -> Hashable:
-        """Equal for encodings that the resolver gives the same layout, as far as known.
+        """Equal for encodings that the resolver gives one layout, as far as known.
 
         CPU tiles follow the smaller of the loops M and N where it is
         narrower than a tile, and are turned where N is the smaller one; GPU
         tiles follow both sizes. The length of K never matters.
         """
-        matmul = MatmulEncoding.parse(encoding)
-        if matmul is None:
+        matmul = OperandEncoding.parse(encoding)
+        sizes = matmul.matmul_sizes() if matmul else None
+        if matmul is None or (sizes is None and matmul.sizes is not None):
             return encoding
-        if not self._by_narrow_side:
-            return (matmul.rest, matmul.m, matmul.n)
-        return (matmul.rest, _narrow_side(matmul.m, matmul.n))
+        m, n, _ = sizes or (DYNAMIC, DYNAMIC, DYNAMIC)
+        rest = (matmul.operand_index, matmul.element_types, matmul.maps)
+        return (rest, _narrow_side(m, n) if self.target in ("cpu", "vmvx") else (m, n))
 
-    @property
-    def _by_narrow_side(self) -> bool:
-        return self.target in ("cpu", "vmvx")
+    def resolves(self, encoding: Attribute) -> bool:
+        """Whether a packed value differs from the plain one.
+
+        Encodings that are of no op, such as layouts, are taken to do so.
+        """
+        if self.packings == 0:
+            return False
+        if not str(encoding).startswith("#iree_encoding.encoding<"):
+            return True
+        matmul = OperandEncoding.parse(encoding)
+        return matmul is not None and _has_tiles(self.target, matmul.element_types)
 
 
-def _narrow_side(m: int | None, n: int | None) -> tuple[str, int]:
+def _narrow_side(m: int, n: int) -> tuple[str, int]:
     """The smaller of both loops and its size as a power of two.
 
     Neither, for equal or two unknown sizes, is as a wide M.
     """
     if m == n:
         return ("m", _WIDEST_TILE)
-    if m is None or (n is not None and n < m):
-        return ("n", _power_of_two(n or 0))
+    if m == DYNAMIC or (n != DYNAMIC and n < m):
+        return ("n", _power_of_two(n))
     return ("m", _power_of_two(m))
 
 
@@ -64,10 +76,32 @@ def _power_of_two(size: int) -> int:
     return min(1 << max(size - 1, 0).bit_length(), _WIDEST_TILE)
 
 
-_PACKINGS = {"cpu": 1, "vmvx": 1, "gfx942": 2, "gfx950": 2}
+_PACKINGS = {
+    # More than one fails on CPUs whose tiles differ by operand, and not each time.
+    "cpu": Packing("cpu", 1, stores_before_reductions=False),
+    "vmvx": Packing("vmvx", 2),
+    "gfx942": Packing("gfx942", 3),
+    "gfx950": Packing("gfx950", 3),
+}
+_OCP = ("f8E4M3FN", "f8E5M2")
+_FNUZ = ("f8E4M3FNUZ", "f8E5M2FNUZ")
+_MFMA = {
+    *(("f64", "f64", "f64"), ("f32", "f32", "f32"), ("i8", "i8", "i32")),
+    *(("f16", "f16", "f32"), ("bf16", "bf16", "f32")),
+}
+_TILES = {
+    "gfx942": _MFMA | {(a, b, "f32") for a in _FNUZ for b in _FNUZ},
+    "gfx950": _MFMA | {(a, b, "f32") for a in _OCP for b in _OCP},
+}
+
+
+def _has_tiles(target: str, types: tuple[str, ...]) -> bool:
+    if target in _TILES:
+        return types in _TILES[target]
+    return target == "vmvx" or types[-1] in ("f32", "f16", "bf16") or types == ("i8", "i8", "i32")
 
 
 def packing(target: str) -> Packing:
     """The packing of a target; HeadraceError with the known names if unknown."""
     name = fp8_support(target).name
-    return Packing(name, _PACKINGS.get(name, 0))
+    return _PACKINGS.get(name, Packing(name, 0))

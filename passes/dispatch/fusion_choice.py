@@ -1,0 +1,141 @@
+"""Chooses which encodings of a dispatch region's results to fuse into it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from itertools import islice
+
+from ...dialects.dispatch import DispatchRegion
+from ...dialects.encoding import encoding_of
+from ...dialects.mlir import Attribute, Operation, Value, defining_op
+from ..remarks import remark
+from ..rewriting import Miss
+from .encoding_sources import Source, body_fault
+from .fused_region import Fusion
+from .hoisting import Hoister
+from .packing import Packing
+from .reductions import values_after_reductions
+
+_OPTION = "experimental-multi-use-encoding-fusion"
+
+
+class FusionChoice:
+    """What may be fused on a target, with or without the option for values
+    that have other users."""
+
+    def __init__(self, limits: Packing, multi_use: bool) -> None:
+        self._limits = limits
+        self._multi_use = multi_use
+
+    def choose(
+        self, region: DispatchRegion, candidates: Sequence[Fusion], hoister: Hoister
+    ) -> list[Fusion]:
+        """Those to be fused, in their order; remarks on the others.
+
+        What the chosen ones need is moved before the region.
+        """
+        tests = self._tests(region)
+        chosen: list[int] = []
+        for index in _by_gain(candidates):
+            fusion = candidates[index]
+            needed = tests.miss(fusion) or hoister.needed(_sizes_needed(fusion), region.op)
+            if isinstance(needed, Miss):
+                missed(fusion.encode, needed)
+                continue
+            hoister.move(needed, region.op)
+            tests.accept(fusion)
+            chosen.append(index)
+        return [candidates[index] for index in sorted(chosen)]
+
+    def _tests(self, region: DispatchRegion) -> _RegionTests:
+        return _RegionTests(region, self._limits, self._multi_use)
+
+
+class _RegionTests:
+    """Whether one more packed value fits into a region."""
+
+    def __init__(self, region: DispatchRegion, limits: Packing, multi_use: bool) -> None:
+        self._region = region
+        self._limits = limits
+        self._multi_use = multi_use
+        self._yielded = list(region.terminator.operands)
+        self._fault = body_fault(region)
+        self._reduced: set[Value] | None = None
+        if not limits.stores_before_reductions:
+            self._reduced = values_after_reductions(region)
+        self._layouts: set[Hashable] = set()
+        for output in region.outputs():
+            encoding = encoding_of(output.type)
+            if encoding is not None:
+                self._layouts.add(limits.layout_class(encoding))
+
+    def accept(self, fusion: Fusion) -> None:
+        """The fusion is done: its layout takes its place among those stored."""
+        self._layouts.add(self._layout(fusion))
+
+    def miss(self, fusion: Fusion) -> Miss | None:
+        """Why not to fuse; None if nothing but the sizes it needs is in the way."""
+        if self._fault is not None:
+            return Miss(self._fault)
+        target = self._limits.target
+        yielded = self._yielded[fusion.source.result]
+        maker = defining_op(yielded)
+        if maker is None or maker.block != self._region.body:
+            return Miss("the dispatch region yields a value from outside of it")
+        if self._reduced is not None and yielded not in self._reduced:
+            return Miss(
+                "the dispatch region has a reduction that does not go into it, which "
+                f"{target} cannot tile with a packed store"
+            )
+        if not _is_sole_use(fusion.source):
+            if not self._multi_use:
+                return Miss(f"its source has other uses: that needs {_OPTION}")
+            if not self._limits.resolves(_encoding(fusion)):
+                return Miss(
+                    f"its source has other uses, and {target} has no tiles for it: the "
+                    "dispatch would store the plain value twice"
+                )
+        stored = self._layouts | {self._layout(fusion)}
+        if 0 < self._limits.packings < len(stored):
+            return Miss(
+                f"the dispatch region stores {len(stored) - 1} packed layout(s) already, "
+                f"the most that compile on {target}"
+            )
+        return None
+
+    def _layout(self, fusion: Fusion) -> Hashable:
+        return self._limits.layout_class(_encoding(fusion))
+
+
+def missed(op: Operation, miss: Miss) -> None:
+    """Leaves a remark on an encoding that is not fused."""
+    if not miss.silent:
+        remark(op, f"not fused into its producer: {miss.reason}")
+
+
+def _by_gain(candidates: Sequence[Fusion]) -> list[int]:
+    """Indices of candidates: those first that leave no plain value, then by readers."""
+
+    def loss(index: int) -> tuple[bool, int]:
+        readers = sum(1 for _ in candidates[index].encode.results[0].uses)
+        return (not _is_sole_use(candidates[index].source), -readers)
+
+    return sorted(range(len(candidates)), key=loss)
+
+
+def _is_sole_use(source: Source) -> bool:
+    """Whether nothing but the encoding reads the value that it packs."""
+    values = [source.output, *(step.results[0] for step in source.steps)]
+    return all(sum(1 for _ in islice(value.uses, 2)) == 1 for value in values)
+
+
+def _sizes_needed(fusion: Fusion) -> list[Value]:
+    """What the cloned ops read besides the tensor."""
+    ops = (*fusion.source.steps, fusion.encode)
+    return [value for op in ops for value in list(op.operands)[1:]]
+
+
+def _encoding(fusion: Fusion) -> Attribute:
+    encoding = encoding_of(fusion.encode.results[0].type)
+    assert encoding is not None, "the verifier demands it"
+    return encoding
