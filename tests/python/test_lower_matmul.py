@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -78,6 +79,11 @@ def array_attribute(values: Sequence[int]) -> str:
     return f"array<i64{': ' if values else ''}{', '.join(map(str, values))}>"
 
 
+def targets(quick: str, full: str) -> list[Any]:
+    """Targets as parameters; the second lot only in full runs."""
+    return [*quick.split(), *(pytest.param(t, marks=pytest.mark.full) for t in full.split())]
+
+
 OPTIONAL = ("lhs_scale", "rhs_scale", "bias", "result_scale")
 
 
@@ -149,7 +155,7 @@ def assert_close(got: np.ndarray, want: np.ndarray, lhs: np.ndarray, rhs: np.nda
     assert np.abs(got.astype(np.float64) - want).max() <= terms * largest * 2.0**-24
 
 
-@pytest.mark.parametrize("target", ["cpu", "gfx942", "gfx950", "sm_80", "sm_89"])
+@pytest.mark.parametrize("target", targets("cpu gfx942 sm_89", "gfx950 sm_80"))
 def test_all_forms(target: str) -> None:
     """Every arrangement of dims, unscaled, f32 result."""
     run = CpuProgram("".join(matmul_text(case) for case in CASES), target)
@@ -160,14 +166,14 @@ def test_all_forms(target: str) -> None:
         assert_close(got, product(case, lhs, rhs), lhs, rhs)
 
 
-@pytest.mark.parametrize("target", ["cpu", "gfx942", "gfx950", "sm_80", "sm_89"])
+@pytest.mark.parametrize("target", targets("cpu gfx942 gfx950", "sm_80 sm_89"))
 @pytest.mark.parametrize("rhs_type", FP8)
 @pytest.mark.parametrize("lhs_type", FP8)
 def test_all_codes_multiply(
-    all_codes_programs: dict[str, CpuProgram], lhs_type: str, rhs_type: str, target: str
+    all_codes_programs: Callable[[str], CpuProgram], lhs_type: str, rhs_type: str, target: str
 ) -> None:
     """Each code of lhs times 1 is its value; E5M2's infinities are NaN where FNUZ stands in."""
-    run = all_codes_programs[target]
+    run = all_codes_programs(target)
     codes = np.zeros((256, 32), np.uint8)
     codes[:, 5] = np.arange(256)
     codes = codes.view(FP8[lhs_type])
@@ -185,14 +191,14 @@ def test_all_codes_multiply(
 
 
 @pytest.fixture(scope="module")
-def all_codes_programs() -> dict[str, CpuProgram]:
+def all_codes_programs() -> Callable[[str], CpuProgram]:
     """For each target, all pairs of types, in sizes that fp8 instructions have."""
     text = "".join(
         matmul_text(Case(f"{lhs}_{rhs}", (256, 32), (32, 16)), lhs, rhs)
         for lhs in FP8
         for rhs in FP8
     )
-    return {t: CpuProgram(text, t) for t in ("cpu", "gfx942", "gfx950", "sm_80", "sm_89")}
+    return cache(lambda target: CpuProgram(text, target))
 
 
 MIXED = (
@@ -207,7 +213,7 @@ MIXED = (
 )
 
 
-@pytest.mark.parametrize("target", ["cpu", "gfx942", "sm_80"])
+@pytest.mark.parametrize("target", targets("cpu sm_80", "gfx942"))
 def test_mixed_operand_types(target: str) -> None:
     cases = [Case(f"{lhs}_{rhs}", (12, 40), (40, 10)) for lhs, rhs in MIXED]
     text = ""
@@ -244,7 +250,7 @@ SCALES: dict[str, dict[str, tuple[int, ...]]] = {
 }
 
 
-@pytest.mark.parametrize("target", ["cpu", "gfx942", "sm_89"])
+@pytest.mark.parametrize("target", targets("cpu", "gfx942 sm_89"))
 @pytest.mark.parametrize("result", ["f32", "bf16", "f16", "f8E4M3FN"])
 def test_scales_bias_epilogue_rounding(target: str, result: str) -> None:
     """In the order of the op's definition, one rounding, saturating into fp8."""
