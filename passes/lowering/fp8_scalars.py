@@ -41,12 +41,15 @@ def legalize_scalars(module: Operation, support: Fp8Support) -> None:
 
 
 def _needs_help(op: Operation, support: Fp8Support) -> bool:
-    if not op.name.startswith(("arith.", "math.")) or op.name in _MOVES:
+    name = op.name
+    if not name.startswith(("arith.", "math.")) or name in _MOVES:
         return False
     types = [v.type for v in (*op.operands, *op.results)]
     formats = [f for f in map(fp8_format, types) if f is not None]
-    twice_rounded = op.name == "arith.truncf" and isinstance(types[0], F64Type)
-    if not formats or (all(f in support.converted for f in formats) and not twice_rounded):
+    if not formats:
+        return False
+    twice_rounded = name == "arith.truncf" and isinstance(types[0], F64Type)
+    if all(f in support.converted for f in formats) and not twice_rounded:
         return False
     parent = op.parent
     return parent is None or not _is_contraction(parent.operation)

@@ -34,8 +34,9 @@ class LegalizeFp8(Pass):
 
     def run(self, module: Operation) -> None:
         support = fp8_support(self.target)
-        apply_patterns(module, [LowerQuantize(support), LowerDequantize(support)])
+        # First, as what the patterns make is legal and need not be looked at.
         legalize_scalars(module, support)
+        apply_patterns(module, [LowerQuantize(support), LowerDequantize(support)])
         if not support.half_floats:
             refuse_half_floats(module, self.target)
 
