@@ -23,6 +23,8 @@ INPUT = (STABLEHLO_INPUT,)
 # loop is looked at; what is peeled may fold again after it.
 LOOPS = ("normalize-loops", "canonicalize", "cse", "hoist-collectives")
 AFTER_LOOPS = ("canonicalize", "cse", "headrace-dce")
+# On the final ops of loops: what decodes an operand comes before, not beside.
+ALIGN = "align-collectives"
 CLEAN_UP = ("strip-headrace", "convert-scf-to-cf", "canonicalize", "cse", "widen-block-arguments")
 
 
@@ -50,9 +52,10 @@ def default_pipeline(
         f"lower-matmul{{target={target}}}",
         f"legalize-fp8{{target={target}}}",
         "lower-encodings",
+        ALIGN,
     ]
     if collectives == "channel":
-        lowering.append("collectives-to-channels")
+        lowering += ["collectives-to-channels", "place-arguments"]
     else:
         lowering.append(f"spmd-to-devices{{devices={devices}}}")
         if devices > 1:

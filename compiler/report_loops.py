@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from ..dialects.mlir import (
@@ -16,6 +17,7 @@ from ..dialects.mlir import (
 )
 
 LOOPS = ("scf.for", "scf.while", "scf.forall", "scf.parallel", "stablehlo.while")
+_DEVICE = re.compile(r"@(?:dev|__device_)(\d+)")
 _CASTS = ("arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui", "arith.trunci")
 
 
@@ -54,6 +56,14 @@ def _for_trips(loop: Operation) -> int | None:
     return count_trips(lower, upper, step)
 
 
+def stated_device(op: Operation) -> int | None:
+    """The device that the op itself names."""
+    for name in ("affinity", "target"):
+        if name in op.attributes and (match := _DEVICE.search(str(op.attributes[name]))):
+            return int(match[1])
+    return None
+
+
 def count_trips(lower: int, upper: int, step: int) -> int | None:
     """Values in ``range(lower, upper, step)``; None where it never ends."""
     return len(range(lower, upper, step)) if step > 0 else None
@@ -78,17 +88,32 @@ class ControlFlow:
         self.blocks = blocks
         self._edges = _edges(blocks)
         self._trips: list[int | None] = [1] * len(blocks)
+        self._loops: dict[int, set[int]] = {}
         self._multiply_loops()
 
     def trips(self, block: int) -> int | None:
         """How often that block runs per call; None if not static."""
         return self._trips[block]
 
+    def loops(self) -> dict[int, list[int]]:
+        """Header to blocks of each loop, those of loops inside it left out."""
+        return {
+            header: [
+                block
+                for block in sorted(body)
+                if not any(
+                    block in inner and header not in inner
+                    for other, inner in self._loops.items()
+                    if other in body
+                )
+            ]
+            for header, body in sorted(self._loops.items())
+        }
+
     def _multiply_loops(self) -> None:
-        loops: dict[int, set[int]] = {}
         for edge in self._back_edges():
-            loops.setdefault(edge.target, {edge.target}).update(self._body(edge))
-        for header, body in loops.items():
+            self._loops.setdefault(edge.target, {edge.target}).update(self._body(edge))
+        for header, body in self._loops.items():
             count = self._count(header, body)
             for block in sorted(body):
                 known = self._trips[block]

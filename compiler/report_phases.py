@@ -7,8 +7,6 @@ live on.
 
 from __future__ import annotations
 
-import re
-
 from ..dialects.mlir import (
     Block,
     Operation,
@@ -19,20 +17,24 @@ from ..dialects.mlir import (
     parse_module,
 )
 from ..dialects.wire_bytes import tensor_bytes
-from .report_loops import ControlFlow, constant
+from .report_loops import ControlFlow, constant, stated_device
+from .report_overlap import read_overlap
 
 PHASES = ("flow", "stream")
 
 _LAUNCHES = ("flow.dispatch", "flow.tensor.encode")
-_DEVICE = re.compile(r"@(?:dev|__device_)(\d+)")
 
 
 def read_phases(phases: dict[str, str]) -> dict[str, object]:
-    """Dispatch counts and bytes from ``flow``, transients from ``stream``."""
+    """Dispatch counts and bytes from ``flow``, transients and overlap from ``stream``."""
     context = make_context()
     flow = parse_module(phases["flow"], "flow", context)
     stream = parse_module(phases["stream"], "stream", context)
-    return {**_read_flow(flow), "transient_bytes": _read_transients(stream)}
+    return {
+        **_read_flow(flow),
+        "transient_bytes": _read_transients(stream),
+        "overlap": read_overlap(stream, _functions(stream)),
+    }
 
 
 def no_phases() -> dict[str, object]:
@@ -121,7 +123,7 @@ class _Devices:
             if len(op.successors):
                 changed |= self._into_blocks(op)
                 continue
-            device = _stated_device(op)
+            device = stated_device(op)
             if device is None:
                 device = next((self._known[v] for v in op.operands if v in self._known), None)
             if device is not None:
@@ -142,20 +144,12 @@ class _Devices:
         for op in reversed(self._ops):
             if op.name == "flow.tensor.transfer" or len(op.successors):
                 continue
-            device = _stated_device(op)
+            device = stated_device(op)
             if device is None:
                 device = next((self._known[v] for v in op.results if v in self._known), None)
             if device is not None:
                 for operand in op.operands:
                     self._learn(operand, device)
-
-
-def _stated_device(op: Operation) -> int | None:
-    """The device that the op itself names."""
-    for name in ("affinity", "target"):
-        if name in op.attributes and (match := _DEVICE.search(str(op.attributes[name]))):
-            return int(match[1])
-    return None
 
 
 def _read_transients(module: Operation) -> int | None:
@@ -166,7 +160,7 @@ def _read_transients(module: Operation) -> int | None:
         for block in function.regions[0].blocks:
             for op in operations_of(block):
                 sign = {"stream.resource.alloca": 1, "stream.resource.dealloca": -1}.get(op.name)
-                if sign is None or _stated_device(op) not in (None, 0):
+                if sign is None or stated_device(op) not in (None, 0):
                     continue
                 resource = op.results[0] if sign == 1 else op.operands[0]
                 if str(resource.type) != "!stream.resource<transient>":

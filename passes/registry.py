@@ -26,6 +26,7 @@ _BUILTIN: dict[str, str] = {
     "normalize-loops": "model.normalize_loops:NormalizeLoops",
     "hoist-collectives": "model.hoist_collectives:HoistCollectives",
     "pipeline-collectives": "model.pipeline_collectives:PipelineCollectives",
+    "align-collectives": "model.align_collectives:AlignCollectives",
     "set-encodings": "dispatch.set_encodings:SetEncodings",
     "form-dispatch-regions": "dispatch.form_dispatch_regions:FormDispatchRegions",
     "fuse-encodings": "dispatch.fuse_encodings:FuseEncodings",
@@ -36,6 +37,7 @@ _BUILTIN: dict[str, str] = {
     "spmd-to-devices": "lowering.spmd_to_devices:SpmdToDevices",
     "isolate-scalars": "lowering.isolate_scalars:IsolateScalars",
     "collectives-to-channels": "lowering.collectives_to_channels:CollectivesToChannels",
+    "place-arguments": "lowering.place_arguments:PlaceArguments",
     "widen-block-arguments": "lowering.widen_block_arguments:WidenBlockArguments",
     "strip-headrace": "lowering.strip_headrace:StripHeadrace",
 }

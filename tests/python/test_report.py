@@ -24,6 +24,7 @@ KEYS = {
     "bytes_written",
     "bytes_written_per_run",
     "transient_bytes",
+    "overlap",
     "passes",
     "headrace_seconds",
     "iree_seconds",
