@@ -41,7 +41,7 @@ def no_phases() -> dict[str, object]:
     """The same keys where nobody asked IREE for its phases."""
     names = [f"{name}{suffix}" for name in _FLOW_KEYS for suffix in ("", "_per_run")]
     found: dict[str, object] = {}
-    found.update(dict.fromkeys((*names, "transient_bytes")))
+    found.update(dict.fromkeys((*names, "transient_bytes", "overlap")))
     return found
 
 
