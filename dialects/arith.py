@@ -29,6 +29,8 @@ from .mlir import (
 # The numbers that the arith dialect gives its predicates.
 INTEGER_PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
 
+_INDEX_WIDTH = 64
+
 WIDTHS: dict[type[Type], int] = {BF16Type: 16, F16Type: 16, F32Type: 32, F64Type: 64}
 
 
@@ -68,12 +70,11 @@ class Scalars:
     def constant(self, value: float, type_: Type) -> Value:
         """A constant; integers are taken modulo their width."""
         attribute: Attribute
-        if isinstance(type_, IntegerType):
-            bits = int(value) % (1 << type_.width)
-            signed = bits - (1 << type_.width) if bits >> (type_.width - 1) else bits
+        if isinstance(type_, IntegerType | IndexType):
+            width = type_.width if isinstance(type_, IntegerType) else _INDEX_WIDTH
+            bits = int(value) % (1 << width)
+            signed = bits - (1 << width) if bits >> (width - 1) else bits
             attribute = IntegerAttr.get(type_, signed)
-        elif isinstance(type_, IndexType):
-            attribute = IntegerAttr.get(type_, int(value))
         else:
             attribute = FloatAttr.get(type_, value, loc=self.loc)
         return self.op("arith.constant", [], type_, {"value": attribute})

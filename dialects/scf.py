@@ -98,7 +98,8 @@ class ForLoop:
         if self.unsigned:
             size = 1 << self.index_width
             lower, upper, step = lower % size, upper % size, step % size
-        return len(range(lower, upper, step)) if step > 0 else None
+        # Not len(range(...)), which cannot count so far.
+        return max(0, -((lower - upper) // step)) if step > 0 else None
 
     def is_inside(self, value: Value) -> bool:
         """Whether ``value`` is made in the loop, nested ops included."""

@@ -8,7 +8,7 @@ from typing import Literal
 
 from ...dialects.arith import Scalars
 from ...dialects.cloning import clone_op
-from ...dialects.mlir import InsertionPoint, Operation, RankedTensorType, Value
+from ...dialects.mlir import InsertionPoint, Operation, RankedTensorType, UnitAttr, Value
 from ...dialects.scf import ForLoop, build_if, constant_value, trip_count
 from ...dialects.wire_bytes import received_bytes, tensor_bytes
 from .loop_stages import Ahead, Chain, LoopBody, Refusal, Tail
@@ -16,7 +16,9 @@ from .pipeline_backward import pipeline_backward
 from .pipeline_forward import pipeline_forward
 from .pipeline_sink import sink, sink_refusal
 from .pipelined_mark import (
+    PEELED,
     collective_view,
+    forget_reason,
     give_reason,
     give_reasons,
     is_pipelined,
@@ -37,8 +39,9 @@ class Limits:
     """The options of the pass. A negative number is no limit.
 
     ``modes`` holds off, on or explicit for each kind of collective; ``budget``
-    is in bytes per loop, ``in_flight`` in collectives per loop; ``sink_below``
-    is in bytes that a collective receives per trip.
+    is in bytes that a loop carries in addition, ``in_flight`` in collectives
+    that it moves to other trips; ``sink_below`` is in bytes that a collective
+    receives per trip.
     """
 
     modes: dict[str, str]
@@ -86,6 +89,8 @@ class _LoopPipeliner:
 
     def run(self, loop: ForLoop) -> None:
         body = LoopBody(loop)
+        for position in body.collectives:
+            forget_reason(body.ops[position])
         # What earlier runs moved counts, so that a second run moves no more.
         before = [p for p in body.collectives if is_pipelined(body.ops[p])]
         self._taken = len(before)
@@ -205,23 +210,24 @@ class _LoopPipeliner:
     def _cost(
         self, body: LoopBody, direction: Direction, plan: Ahead | Tail
     ) -> tuple[int, int | None]:
-        """Collectives that move, and bytes that the loop carries for them.
+        """Collectives in flight, and bytes that the loop carries for them.
 
         None for the bytes where a size is dynamic.
         """
         ahead = isinstance(plan, Ahead)
         positions, values = (plan.moved, plan.carried) if ahead else (plan.positions, plan.crossing)
+        live = _bytes_of(values)
+        if direction == "sink":
+            # Those that leave the loop are not in flight in it.
+            return 0, None if live is None else live * (body.loop.trips() or 0)
         within = set(positions)
         moved = sum(p in within and not is_pipelined(body.ops[p]) for p in body.collectives)
-        live = _bytes_of(values)
-        if direction == "sink" and live is not None:
-            live *= body.loop.trips() or 0
         return moved, live
 
     def _over_limits(self, moved: int, live: int | None, so_far: tuple[int, int]) -> str | None:
         """Why a group may not grow to that cost, from what it costs ``so_far``."""
         cap, budget = self._limits.in_flight, self._limits.budget
-        if 0 <= cap < self._taken + moved:
+        if moved and 0 <= cap < self._taken + moved:
             return f"the cap of {cap} collectives is reached"
         if budget < 0:
             return None
@@ -285,6 +291,8 @@ def _guarded(
     def otherwise(at: InsertionPoint) -> list[Value]:
         kept = clone_op(loop.op, {}, at)
         mark_peeled([kept])
+        with kept.context:
+            kept.attributes[PEELED] = UnitAttr.get()
         give_reasons([kept], "it runs where its loop has fewer than two trips")
         return [*kept.results]
 

@@ -11,7 +11,7 @@ from ...dialects.scf import ForLoop
 from ..base import Pass
 from ..remarks import remark
 from .loop_pipeliner import Limits, pipeline_loop
-from .pipelined_mark import PIPELINE_REASON, give_reason, is_collective, is_pipelined
+from .pipelined_mark import PEELED, PIPELINE_REASON, give_reason, is_collective, is_pipelined
 
 KINDS = ("all-gather", "all-reduce", "reduce-scatter", "all-to-all", "collective-permute")
 MODES = ("off", "on", "explicit")
@@ -64,14 +64,11 @@ class PipelineCollectives(Pass):
             raise HeadraceError(f"pass '{self.name}': {error}") from None
 
     def run(self, module: Operation) -> None:
-        ops = walk(module)
-        for op in ops:
-            if is_collective(op) and PIPELINE_REASON in op.attributes:
-                del op.attributes[PIPELINE_REASON]
         modes = mode_of_kinds(self.modes)
         limits = Limits(modes, self.budget, self.max_in_flight, self.sink_below)
-        for op in reversed([o for o in ops if o.name == "scf.for"]):
-            pipeline_loop(ForLoop(op), limits)
+        for op in reversed([o for o in walk(module) if o.name == "scf.for"]):
+            if PEELED not in op.attributes:
+                pipeline_loop(ForLoop(op), limits)
         for op in walk(module):
             if is_collective(op) and not is_pipelined(op):
                 give_reason(op, _why_never_tried(op))

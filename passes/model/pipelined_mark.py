@@ -10,7 +10,8 @@ from .contractions import CONTRACTIONS
 
 PIPELINE_REASON = "headrace.pipeline_reason"
 
-# On a matmul whose original is in the loop: the report counts it once.
+# On a copy whose original is in a pipelined loop: a matmul, which the report
+# counts once, and the loop that runs where there are too few trips.
 PEELED = "headrace.peeled"
 _MATMULS = frozenset(("headrace.matmul", *CONTRACTIONS))
 _COLLECTIVES = frozenset(
@@ -42,14 +43,19 @@ def give_reason(op: Operation, reason: str) -> None:
             op.attributes[PIPELINE_REASON] = StringAttr.get(reason)
 
 
+def forget_reason(op: Operation) -> None:
+    """Before a collective is tried anew."""
+    if PIPELINE_REASON in op.attributes:
+        del op.attributes[PIPELINE_REASON]
+
+
 def mark_pipelined(ops: Iterable[Operation]) -> None:
     """Sets ``pipelined`` on the collectives among copies of ops, nested ones included."""
     for op in _all(ops):
         if is_collective(op):
             with op.context:
                 op.attributes["pipelined"] = BoolAttr.get(True)
-            if PIPELINE_REASON in op.attributes:
-                del op.attributes[PIPELINE_REASON]
+            forget_reason(op)
 
 
 def mark_peeled(ops: Iterable[Operation]) -> None:

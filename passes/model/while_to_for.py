@@ -25,7 +25,7 @@ from ...dialects.purity import is_pure
 from ...dialects.scf import build_for
 from ..remarks import remark
 from ..rewriting import Miss, Pattern, Rewriter
-from .linear import linear
+from .linear import Linear, linear
 from .loop_stages import values_read
 
 _WIDEST = 64
@@ -107,7 +107,8 @@ class WhileToFor(Pattern[CountedWhile]):
                 return Miss("the loop's counter does not advance by a constant")
             if width > _WIDEST:
                 return Miss(f"the loop's counter has more than {_WIDEST} bits")
-            bound = bound_side.offset if bound_side.base is None else compare_operand
+            constant = _constant_bound(op, bound_side)
+            bound = compare_operand if constant is None else constant
             if isinstance(bound, Value) and _bound_ops(op, bound) is None:
                 return Miss("the loop's bound changes in the loop")
             found = CountedWhile(position, counter_side.offset, seen, signed, bound, step, None)
@@ -193,9 +194,11 @@ def static_trips(
         if not _ends(relation, step):
             return None
         end = bound + {"lt": 0, "le": 1, "gt": 0, "ge": -1}[relation]
-        count = len(range(start, end, step))
+        # Not len(range(...)), which cannot count so far.
+        count = max(0, -((start - end) // step))
     last = start + count * step
-    return count if _wrap(last, width, signed) == last else None
+    fits = _wrap(last, width, signed) == last and count < 1 << (_WIDEST - 1)
+    return count if fits else None
 
 
 def _ends(relation: str, step: int) -> bool:
@@ -276,6 +279,22 @@ def as_type_of(like: Value, scalar: Value, scalars: Scalars) -> Value:
     if not isinstance(like.type, RankedTensorType):
         return scalar
     return scalars.op("tensor.from_elements", [scalar], like.type)
+
+
+def _constant_bound(op: Operation, bound: Linear) -> int | None:
+    """A bound that is a constant, or is computed from one that the loop carries along."""
+    base = bound.base
+    if base is None:
+        return bound.offset
+    before, after = (region.blocks[0] for region in op.regions)
+    if not isinstance(base.owner, Block) or base.owner != before:
+        return None
+    slot = BlockArgument(base).arg_number
+    start = linear(op.operands[slot])
+    stays = operations_of(after)[-1].operands[slot] == after.arguments[slot]
+    if not stays or start.base is not None:
+        return None
+    return bound.scale * start.offset + bound.offset
 
 
 def _bound_ops(op: Operation, bound: Value) -> list[Operation] | None:
