@@ -104,8 +104,9 @@ def test_numbers_are_jaxs(folder: Path, tmp_path: Path, name: str) -> None:
 
 def test_wire_carries_fp8(folder: Path) -> None:
     report = headrace.compile(folder / "fsdp_scan.mlir", target="cpu", emit="mlir").report
-    (gather,) = report["collectives"]
-    assert (gather["op"], gather["element_type"], gather["trips"]) == ("all_gather", "f8E4M3FN", 3)
+    gathers = report["collectives"]
+    assert {(g["op"], g["element_type"]) for g in gathers} == {("all_gather", "f8E4M3FN")}
+    assert sum(g["trips"] for g in gathers) == 3  # one a layer, the first before the loop
 
 
 SHAPE = jax.ShapeDtypeStruct((8, 16), jnp.float32)
