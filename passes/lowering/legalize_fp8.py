@@ -112,9 +112,11 @@ def _elementwise(
     rewriter: Rewriter,
 ) -> None:
     b = TensorBuilder(rewriter.before(op), op.location)
-    blocking = blocking_of(
-        list(tensor_type(op.input).shape), None if scale is None else list(tensor_type(scale).shape)
-    )
+    shape = list(tensor_type(op.input).shape)
+    blocking = blocking_of(shape, None if scale is None else list(tensor_type(scale).shape))
     others = [] if scale is None else [scale_access(b, scale, blocking)]
     value = b.elementwise(split(b, op.input, blocking), others, element, body)
-    rewriter.replace(op, [join(b, value, blocking, tensor_type(op.result))])
+    value = join(b, value, blocking, shape)
+    if value.type != op.result.type:
+        value = b.op("tensor.cast", [value], op.result.type)
+    rewriter.replace(op, [value])

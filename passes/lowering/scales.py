@@ -4,6 +4,8 @@ A scale has one element, or the rank of the data with each size 1, the data's
 size, or a divisor of it (a block per scale). Blocks are made visible by
 splitting the data's dimension in two, so that every access is a plain
 projection: IREE tiles and fuses those, floordiv maps it does not.
+
+Where the scale's size is dynamic, it is taken to be the data's.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ def blocking_of(data: list[int], scale: list[int] | None) -> Blocking:
         scales = 1 if scale is None or len(scale) != len(data) else scale[dim]
         first = len(shape)
         if is_blocked(scales, size):
-            shape += [scales, size // scales]
+            shape += [scales, DYNAMIC if size == DYNAMIC else size // scales]
             groups.append((first, first + 1))
         else:
             shape.append(size)
@@ -47,8 +49,8 @@ def blocking_of(data: list[int], scale: list[int] | None) -> Blocking:
 
 
 def is_blocked(scales: int, size: int) -> bool:
-    """Whether one scale serves a block of the dimension: neither all nor one of it."""
-    return DYNAMIC not in (scales, size) and scales not in (1, size)
+    """Whether one scale serves, or may serve, a block of the dimension."""
+    return scales not in (1, size, DYNAMIC)
 
 
 def split(b: TensorBuilder, data: Value, blocking: Blocking) -> Value:
@@ -60,9 +62,12 @@ def split(b: TensorBuilder, data: Value, blocking: Blocking) -> Value:
     return b.expand_shape(data, blocking.groups, result)
 
 
-def join(b: TensorBuilder, value: Value, blocking: Blocking, type_: RankedTensorType) -> Value:
-    """Undoes ``split``, on a value of any element type; ``type_`` is the result's."""
-    return value if blocking.is_trivial else b.collapse_shape(value, blocking.groups, type_)
+def join(b: TensorBuilder, value: Value, blocking: Blocking, shape: list[int]) -> Value:
+    """Undoes ``split`` on a value of any element type; ``shape`` is the unsplit one."""
+    if blocking.is_trivial:
+        return value
+    type_ = RankedTensorType.get(shape, tensor_type(value).element_type, loc=b.loc)
+    return b.collapse_shape(value, blocking.groups, type_)
 
 
 def scale_access(b: TensorBuilder, scale: Value, blocking: Blocking) -> tuple[Value, AffineMap]:

@@ -92,6 +92,22 @@ func.func @per_block(%q: tensor<?x64xf8E5M2>, %s: tensor<?x4xf32>) -> tensor<?x6
 
 // -----
 
+// A dynamic size with four scales: blocks of a size known at run time. A size that
+// only the result's type knows is a cast.
+// CHECK-LABEL: func.func @dynamic_blocks
+// CHECK: %[[SIZE:.*]] = tensor.dim %arg0
+// CHECK: %[[LENGTH:.*]] = arith.divui %[[SIZE]], %{{.*}} : index
+// CHECK: tensor.expand_shape %arg0 {{\[\[}}0, 1]] output_shape [4, %[[LENGTH]]] : tensor<?xf8E5M2> into tensor<4x?xf8E5M2>
+// CHECK: tensor.collapse_shape %{{.*}} : tensor<4x?xf32> into tensor<?xf32>
+// CHECK: tensor.cast %{{.*}} : tensor<?xf32> to tensor<32xf32>
+func.func @dynamic_blocks(%q: tensor<?xf8E5M2>, %s: tensor<4xf32>) -> tensor<32xf32> {
+  %x = "headrace.dequantize"(%q, %s) {operandSegmentSizes = array<i32: 1, 1>,
+    scale_mode = "multiply"} : (tensor<?xf8E5M2>, tensor<4xf32>) -> tensor<32xf32>
+  return %x : tensor<32xf32>
+}
+
+// -----
+
 // Conversions that nobody raised are legalized as well; a truncf does not saturate.
 // CHECK-LABEL: func.func @native_converts
 // OCP: arith.extf %{{.*}} : f8E4M3FN to f32
