@@ -31,6 +31,7 @@ REQUEST = "headrace.pipeline"
 Direction = Literal["sink", "backward", "forward"]
 # Once, with all trips' data, is less than once per trip; and ahead holds
 # nothing up, where behind the last trip's result still has to be waited for.
+# Only what cannot go ahead is sunk.
 _PREFERENCE: tuple[Direction, ...] = ("sink", "backward", "forward")
 
 
@@ -129,7 +130,9 @@ class _LoopPipeliner:
             return give_reason(op, reason)
         received = received_bytes(collective_view(op)) or 0
         sinks = (
-            received < self._limits.sink_below
+            # What can go ahead does, however small: it overlaps with its trip.
+            isinstance(chain, Refusal)
+            and received < self._limits.sink_below
             and isinstance(tail, Tail)
             and sink_refusal([*tail.crossing, op.operands[0]], trips) is None
         )
