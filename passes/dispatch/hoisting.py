@@ -43,18 +43,14 @@ class Hoister:
     def needed(self, values: Iterable[Value], region: Operation) -> list[Operation] | Miss:
         """The ops to be moved before ``region`` for ``values`` to be there.
 
-        In an order in which they can be moved. A miss says what cannot be.
+        In their order in the block. A miss says what cannot be moved.
         """
         limit = self._places[address_of(region)]
         found: dict[int, Operation] = {}
-        stack = [(value, False) for value in values]
-        while stack:
-            value, done = stack.pop()
-            op = defining_op(value)
+        waiting = list(values)
+        while waiting:
+            op = defining_op(waiting.pop())
             if op is None or op.block != self._block or address_of(op) in found:
-                continue
-            if done:
-                found[address_of(op)] = op
                 continue
             if self._places[address_of(op)] < limit:
                 continue
@@ -62,9 +58,9 @@ class Hoister:
                 return Miss("its sizes depend on the dispatch region itself")
             if not _is_movable(op):
                 return Miss(f"its sizes need '{op.name}', which is not moved before the region")
-            stack.append((value, True))
-            stack += [(operand, False) for operand in _read_by(op)]
-        return list(found.values())
+            found[address_of(op)] = op
+            waiting += _read_by(op)
+        return sorted(found.values(), key=lambda op: self._places[address_of(op)])
 
     def move(self, ops: Iterable[Operation], region: Operation) -> None:
         """Moves ops, as given by ``needed``, right before ``region``."""
