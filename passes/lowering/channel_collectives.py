@@ -40,7 +40,12 @@ from .reductions import check_reducible, reduce_elementwise
 
 
 def lower_on_channel(op: CollectiveOp, function: Operation, channels: Channels) -> Value:
-    """The result of ``op``, made before it by collectives of the flow dialect.
+    """The result of ``op``, made by collectives of the flow dialect.
+
+    What is done to the operand and the collective come before ``op``; what is
+    done to what arrives (rounding, transposing) comes before its first user:
+    IREE schedules by order, and right behind the collective it would keep that
+    from running beside the matmul that follows.
 
     Raises HeadraceError for dynamic shapes, fp8 reductions, and element types
     that no channel carries.
@@ -66,6 +71,7 @@ class _Lowering:
         self.channels = channels
         self.wire = wire
         self.b = TensorBuilder(InsertionPoint(op), op.location)
+        self.after = TensorBuilder(InsertionPoint(_first_user(op.operation)), op.location)
         self.groups: Groups = tuple(tuple(group) for group in op.groups)
         self.n = op.group_size
 
@@ -88,7 +94,7 @@ class _Lowering:
     def moved(self, value: Value, move: Callable[[Value], Value]) -> Value:
         """What ``move`` makes of ``value`` in the type that travels."""
         moved = move(self.wire.wrap(self.b, value))
-        return self.wire.unwrap(self.b, moved, self.element)
+        return self.wire.unwrap(self.after, moved, self.element)
 
     def run(
         self, kind: str, value: Value, rows: int, wire: Wire, reduction: str | None = None
@@ -119,10 +125,10 @@ class _Lowering:
         """The n parts that lie along dimension 0 joined along ``dim`` instead."""
         if dim == 0:
             return parts
-        parts = split_dim(self.b, parts, 0, self.n)
+        parts = split_dim(self.after, parts, 0, self.n)
         rank = tensor_type(parts).rank
         order = [*range(1, dim + 1), 0, *range(dim + 1, rank)]
-        return merge_dims(self.b, transpose(self.b, parts, order), dim)
+        return merge_dims(self.after, transpose(self.after, parts, order), dim)
 
     def parted(self, value: Value, dim: int) -> Value:
         """The n parts of a value along ``dim``, laid along dimension 0 instead."""
@@ -140,14 +146,13 @@ class _Lowering:
             # Rank 0 has no dimension 0.
             shape = tensor_type(value).shape
             rows = shape[0] if shape else 1
-            return wire.unwrap(
-                self.b, self.run("all_reduce", value, rows, wire, name), self.element
-            )
+            reduced = self.run("all_reduce", value, rows, wire, name)
+            return wire.unwrap(self.after, reduced, self.element)
         # No channel does it: gather, then reduce here.
         value = prepend_unit_dim(self.b, self.input)
         gathered = self.moved(value, lambda row: self.all_gather(row, 0))
-        rows = [slice_along(self.b, gathered, 0, i, 1) for i in range(self.n)]
-        return self.b.drop_unit_dims(reduce_elementwise(self.b, rows, reduction), [0])
+        rows = [slice_along(self.after, gathered, 0, i, 1) for i in range(self.n)]
+        return self.after.drop_unit_dims(reduce_elementwise(self.after, rows, reduction), [0])
 
     def reduce_scatter(self, dim: int, reduction: str) -> Value:
         found = reduction_wire(self.element, reduction)
@@ -156,12 +161,12 @@ class _Lowering:
         if found is not None:
             wire, name = found
             reduced = self.run("reduce_scatter", wire.wrap(self.b, value), rows, wire, name)
-            return wire.unwrap(self.b, reduced, self.element)
+            return wire.unwrap(self.after, reduced, self.element)
         value = self.moved(
             value, lambda parts: self.run("all_to_all", parts, self.n * rows, self.wire)
         )
-        parts = [slice_along(self.b, value, 0, i * rows, rows) for i in range(self.n)]
-        return reduce_elementwise(self.b, parts, reduction)
+        parts = [slice_along(self.after, value, 0, i * rows, rows) for i in range(self.n)]
+        return reduce_elementwise(self.after, parts, reduction)
 
     def permute(self, op: CollectivePermuteOp, value: Value) -> Value:
         source_of = {pair[1]: pair[0] for pair in op.pairs}
@@ -187,3 +192,17 @@ class _Lowering:
 
 def _rows(value: Value) -> int:
     return tensor_type(value).shape[0]
+
+
+def _first_user(op: Operation) -> Operation:
+    """The first op in the block of ``op`` that reads its result; ``op`` if none does."""
+    first: Operation | None = None
+    for use in op.results[0].uses:
+        user: Operation = use.owner.operation
+        while user.block != op.block:
+            parent = user.parent
+            assert parent is not None, "the result of a collective crosses blocks"
+            user = parent.operation
+        if first is None or user.is_before_in_block(first):
+            first = user
+    return first or op

@@ -25,7 +25,9 @@ class AlignCollectives(Pass):
     runs at once with it; what stands first in the body runs beside some small
     op at best. The collectives with the most bytes choose first, each a matmul
     of its own as long as there are some, that with the fewest bytes to hide per
-    flop. What a collective's result goes into comes after the matmul.
+    flop. What a collective's result goes into (a store, say) comes last in the
+    body: anywhere else it could land beside the matmul, and the collective
+    before both. Such a collective takes a matmul that another one waits for.
 
     Of independent matmuls whose results meet in one pointwise op (the gate and
     the up projection of an MLP) only the first is chosen: IREE fuses that op
@@ -69,7 +71,7 @@ def _align(loop: ForLoop) -> None:
         dependent = {*before, *after}
         beside = [m for m in work if m not in dependent and body.place[m] > body.place[collective]]
         if after:
-            # Else they would run beside the matmul, and the collective before it.
+            # One in the last wave would share it with what comes last.
             beside = [m for m in beside if not body.readers_of(m).isdisjoint(matmuls)]
         if not beside or not all(is_pure(ops[p]) for p in after):
             continue
@@ -123,12 +125,10 @@ class _Body:
         return _reach(op, self._readers, stop)
 
     def move(self, op: int, to: int, dependents: set[int]) -> None:
-        """Puts ``op`` before ``to``, and those of its dependents that come before after it."""
-        stand = to
-        self._put(op, (stand, -1))
+        """Puts ``op`` before ``to``, and what depends on it last."""
+        self._put(op, (to, -1))
         for dependent in sorted(dependents, key=self.place.__getitem__):
-            if self.place[dependent] < (stand, 1, 0):
-                self._put(dependent, (stand, 1))
+            self._put(dependent, (len(self._ops), 1))
 
     def _put(self, op: int, where: tuple[int, int]) -> None:
         self._moved += 1

@@ -44,6 +44,14 @@ def test_each_of_seven_gathers_has_a_matmul_of_its_own(target: str) -> None:
     ]
 
 
+def test_gathers_and_gradients_of_a_training_step_overlap() -> None:
+    """IREE copies what a dynamic slice is stored into: activations, then gradients."""
+    assert loops_of("fsdp_training_step") == [
+        {"trips": 3, "collectives": 1, "overlapped": 1, "copies": 2},
+        {"trips": 2, "collectives": 2, "overlapped": 2, "copies": 1},
+    ]
+
+
 def test_a_refused_reduction_runs_alone() -> None:
     assert loops_of("tp_mlp") == [{"trips": 3, "collectives": 1, "overlapped": 0, "copies": 0}]
 

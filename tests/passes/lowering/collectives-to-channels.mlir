@@ -98,9 +98,9 @@ func.func @bf16(%x: tensor<4x2xbf16>) -> (tensor<4x2xbf16>, tensor<4x2xbf16>) {
 // CHECK: flow.collective.all_reduce maximum, ui8,
 // CHECK: arith.extsi %{{.*}} : i16 to i32
 // CHECK: flow.collective.all_reduce sum, si32,
-// CHECK: arith.trunci %{{.*}} : i32 to i16
 // CHECK: arith.extui %{{.*}} : i1 to i8
 // CHECK: flow.collective.all_reduce maximum, ui8,
+// CHECK: arith.trunci %{{.*}} : i32 to i16
 // CHECK: arith.trunci %{{.*}} : i8 to i1
 func.func @integers(%x: tensor<4xi8>, %y: tensor<4xi16>, %z: tensor<4xi1>) -> (tensor<4xi8>, tensor<4xi16>, tensor<4xi1>) {
   %a = "headrace.all_reduce"(%x) {reduction = "umax", pipelined = false, replica_groups = dense<[[0,1]]> : tensor<1x2xi64>} : (tensor<4xi8>) -> tensor<4xi8>
@@ -109,11 +109,25 @@ func.func @integers(%x: tensor<4xi8>, %y: tensor<4xi16>, %z: tensor<4xi1>) -> (t
   return %a, %b, %c : tensor<4xi8>, tensor<4xi16>, tensor<4xi1>
 }
 
+// What is done to the result waits for its first user, so that what stands
+// between can run beside the collective.
+// CHECK-LABEL: @rounding_waits(
+// CHECK: flow.collective.reduce_scatter sum, f32,
+// CHECK-NEXT: linalg.matmul
+// CHECK: arith.truncf %{{.*}} : f32 to bf16
+// CHECK: tensor.insert_slice
+func.func @rounding_waits(%x: tensor<4x2xbf16>, %a: tensor<4x4xf32>, %o: tensor<4x2xbf16>) -> (tensor<4x2xbf16>, tensor<4x4xf32>) {
+  %r = "headrace.reduce_scatter"(%x) {dim = 0 : i64, reduction = "add", pipelined = true, replica_groups = dense<[[0,1]]> : tensor<1x2xi64>} : (tensor<4x2xbf16>) -> tensor<2x2xbf16>
+  %m = linalg.matmul ins(%a, %a : tensor<4x4xf32>, tensor<4x4xf32>) outs(%a : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %s = tensor.insert_slice %r into %o[0, 0] [2, 2] [1, 1] : tensor<2x2xbf16> into tensor<4x2xbf16>
+  return %s, %m : tensor<4x2xbf16>, tensor<4x4xf32>
+}
+
 // No channel takes an exclusive or: gathered, or exchanged, then reduced here.
 // CHECK-LABEL: @bitwise(
 // CHECK: flow.collective.all_to_all si32, {{.*}} as tensor<2x4xi32>
-// CHECK: arith.xori
 // CHECK: flow.collective.all_to_all si32, {{.*}} as tensor<4xi32>
+// CHECK: arith.xori
 // CHECK: arith.xori
 func.func @bitwise(%x: tensor<4xi32>) -> (tensor<4xi32>, tensor<2xi32>) {
   %a = "headrace.all_reduce"(%x) {reduction = "xor", pipelined = false, replica_groups = dense<[[0,1]]> : tensor<1x2xi64>} : (tensor<4xi32>) -> tensor<4xi32>

@@ -53,14 +53,14 @@ func.func @most_to_most(%x: tensor<8x16xf32>, %small: tensor<4x4xf32>, %large: t
 
 // -----
 
-// A reduce-scatter of the trip before: the store of its result comes after the
-// matmul that it stands beside, which is one that another matmul waits for.
+// A reduce-scatter of the trip before stands beside a matmul that another one
+// waits for; the store of its result comes last.
 // CHECK-LABEL: func.func @store_comes_after
 // CHECK: scf.for
 // CHECK: [[R:%.*]] = "headrace.reduce_scatter"
 // CHECK-NEXT: [[A:%.*]] = linalg.matmul
-// CHECK-NEXT: [[O:%.*]] = tensor.insert_slice [[R]]
 // CHECK-NEXT: [[B:%.*]] = linalg.matmul ins({{%.*}}, [[A]]
+// CHECK-NEXT: [[O:%.*]] = tensor.insert_slice [[R]]
 // CHECK-NEXT: scf.yield [[O]], [[B]]
 func.func @store_comes_after(%x: tensor<16x16xf32>, %w: tensor<16x16xf32>, %stack: tensor<16x16xf32>) -> tensor<16x16xf32> {
   %c0 = arith.constant 0 : index
