@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...dialects.dispatch import DISPATCH_REGION
 from ...dialects.mlir import Block, Operation, Value, operations_of, walk
+
+# What is in them is somebody's dispatch already.
+OPAQUE = (DISPATCH_REGION, "flow.dispatch.workgroups")
 
 
 class BlockGraph:

@@ -115,6 +115,16 @@ def is_broadcast(op: Operation) -> bool:
     )
 
 
+def is_costly(op: Operation) -> bool:
+    """Whether an op takes so long per element that it had better be vectorised."""
+    cost = 0
+    for inner in operations_of(op.regions[0].blocks[0]):
+        if inner.name != "arith.constant":
+            heavy = inner.name == "arith.divf" or inner.name.startswith("math.")
+            cost += 4 if heavy and inner.name != "math.absf" else 1
+    return cost > 4
+
+
 def made_by_empty(value: Value) -> bool:
     maker = defining_op(value)
     return maker is not None and maker.name == "tensor.empty"

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
-from ...dialects.dispatch import DISPATCH_REGION
 from ...dialects.mlir import Block, Operation, blocks_of, operations_of
 from ..base import Pass
-from .block_graph import BlockGraph
+from .block_graph import OPAQUE, BlockGraph
 from .groups import find_groups
 from .region_building import build_region, erase_unused
-
-_OPAQUE = (DISPATCH_REGION, "flow.dispatch.workgroups")
+from .tiling import tiling_of
 
 
 @dataclass(frozen=True)
@@ -37,20 +35,22 @@ class FormDispatchRegions(Pass):
     """
 
     name: ClassVar[str] = "form-dispatch-regions"
+    target: str = field(default="cpu", metadata={"help": "as in headrace-compile --target"})
 
     def run(self, module: Operation) -> None:
+        limit = tiling_of(self.target).read_beside
         for block in blocks_of(module):
-            _form(block)
+            _form(block, limit)
 
 
-def _form(block: Block) -> None:
+def _form(block: Block, limit: int | None) -> None:
     """The regions of a block and of the blocks in it."""
     graph = BlockGraph(block)
-    for group in find_groups(graph):
+    for group in find_groups(graph, limit):
         build_region(graph, group)
     erase_unused(graph)
     for op in operations_of(block):
-        if op.name in _OPAQUE or op.name.startswith("linalg."):
+        if op.name in OPAQUE or op.name.startswith("linalg."):
             continue
         for inner in blocks_of(op):
-            _form(inner)
+            _form(inner, limit)

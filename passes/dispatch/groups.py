@@ -21,6 +21,7 @@ from .elementwise import (
     GENERIC,
     input_count,
     is_bit_extend,
+    is_costly,
     is_elementwise,
     is_permutation,
     is_projected_permutation,
@@ -30,6 +31,9 @@ from .elementwise import (
 
 # IREE takes no more bindings in a dispatch.
 _MOST_OPERANDS = 16
+
+# More ops than follow any matmul.
+_LONGEST = 64
 
 _RESHAPES = ("tensor.collapse_shape", "tensor.expand_shape")
 _DECODE = DequantizeOp.OPERATION_NAME
@@ -46,13 +50,16 @@ class Group:
     clones: set[int] = field(default_factory=set[int])
 
 
-def find_groups(graph: BlockGraph) -> list[Group]:
-    """The regions of a block, by anchor; each op is a member of one at most."""
+def find_groups(graph: BlockGraph, limit: int | None) -> list[Group]:
+    """The regions of a block, by anchor; each op is a member of one at most.
+
+    ``limit``: how many other tensors may be read behind an unpacking.
+    """
     taken: set[int] = set()
     groups: list[Group] = []
     for position, op in enumerate(graph.ops):
         if _is_encoded_matmul(op) or op.name == _MATMUL:
-            groups.append(_matmul_group(graph, position, taken))
+            groups.append(_matmul_group(graph, position, limit, taken))
     for op in graph.ops:
         if is_set_encoding(op):
             group = _producer_group(graph, op, taken)
@@ -70,28 +77,52 @@ def _is_encoded_matmul(op: Operation) -> bool:
     return op.name != GENERIC or not is_elementwise(op)
 
 
-def _matmul_group(graph: BlockGraph, root: int, taken: set[int]) -> Group:
+def _matmul_group(graph: BlockGraph, root: int, limit: int | None, taken: set[int]) -> Group:
     """A matmul, what decodes its packed operands, the unpacking of its result,
-    and the elementwise ops that alone read that, one after the other."""
-    group = Group(root, {root})
-    _add_decodes(graph, group, root)
-    value = graph.ops[root].results[0]
-    while True:
-        readers = graph.readers(value)
-        if len(readers) != 1 or readers[0] in taken:
+    and the elementwise ops that follow, as far as one value leaves the region.
+
+    IREE 3.13 computes an op behind the unpacking that reads other tensors one
+    element at a time on CPUs: cheap ops are still better off here, with up to
+    ``limit`` such tensors, than in a dispatch of their own.
+    """
+    path = [root]
+    best = 1
+    beside: set[Value] = set()
+    inside: set[Value] = set(graph.ops[root].results)
+    waiting = graph.readers(graph.ops[root].results[0])[:_LONGEST]
+    while waiting and len(path) < _LONGEST:
+        position = heapq.heappop(waiting)
+        if position == path[-1]:
+            continue
+        op = graph.ops[position]
+        if position in taken or not _continues(op, inside):
             break
-        reader = graph.ops[readers[0]]
-        if not _continues(reader, value):
+        if not any(encoding_of(o.type) for o in op.operands):
+            others = [o for o in op.operands if _is_read(graph, o) and o not in inside]
+            beside.update(others)
+            if limit is not None and others and (len(beside) > limit or is_costly(op)):
+                break
+        if len(_read_from_outside(graph, {*path, position})) >= _MOST_OPERANDS:
             break
-        if len(_read_from_outside(graph, {*group.members, readers[0]})) >= _MOST_OPERANDS:
-            break
-        group.members.add(readers[0])
-        group.anchor = readers[0]
-        if len(reader.results) != 1:
-            break
-        value = reader.results[0]
+        path.append(position)
+        inside.update(op.results)
+        if all(p == position for p in waiting):
+            best = len(path)
+        for result in op.results:
+            for reader in graph.readers(result)[:_LONGEST]:
+                heapq.heappush(waiting, reader)
+    group = Group(path[best - 1], set(path[:best]))
+    for member in path[:best]:
+        _add_decodes(graph, group, member)
     taken |= group.members
     return group
+
+
+def _is_read(graph: BlockGraph, value: Value) -> bool:
+    """Whether a tensor comes from memory: not an empty one or a fill."""
+    maker = graph.maker(value)
+    is_init = maker is not None and graph.ops[maker].name in ("tensor.empty", "linalg.fill")
+    return isinstance(value.type, RankedTensorType) and not is_init
 
 
 def _add_decodes(graph: BlockGraph, group: Group, root: int) -> None:
@@ -108,19 +139,21 @@ def _add_decodes(graph: BlockGraph, group: Group, root: int) -> None:
                 waiting.append(maker)
 
 
-def _continues(op: Operation, value: Value) -> bool:
-    """Whether an op can be computed tile by tile, right where ``value`` is made."""
-    if encoding_of(value.type) is not None:
-        return op.name == UNSET_ENCODING
+def _continues(op: Operation, inside: set[Value]) -> bool:
+    """Whether an op can be computed tile by tile, right where the values
+    ``inside`` are made."""
+    if op.name == UNSET_ENCODING:
+        return True
     if op.name == _ENCODE:
-        return op.operands[0] == value
+        return op.operands[0] in inside
     if not is_elementwise(op) or is_bit_extend(op):
         return False
     maps = maps_of(op)
-    read = [m for o, m in zip(op.operands, maps, strict=True) if o == value]
-    if not is_permutation(read[0]) or value in list(op.operands)[input_count(op) :]:
+    inputs = input_count(op)
+    read = [m for o, m in zip(op.operands, maps, strict=True) if o in inside]
+    if not is_permutation(read[0]) or any(o in inside for o in list(op.operands)[inputs:]):
         return False
-    return all(m == read[0] for m in (*read, *maps[input_count(op) :]))
+    return all(m == read[0] for m in (*read, *maps[inputs:]))
 
 
 def _producer_group(graph: BlockGraph, encode: Operation, taken: set[int]) -> Group | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from ...dialects.dispatch import DISPATCH_REGION
 from ...dialects.encoding import encoding_of
 from ...dialects.encoding_ops import (
     LHS,
@@ -32,14 +31,14 @@ from ...dialects.tensor import dynamic_sizes
 from ..base import Pass
 from ..remarks import remark
 from ..rewriting import Miss
+from .block_graph import OPAQUE
 from .bubble_encodings import bubble_encodings
 from .constant_encodings import encode_constants, is_constant_tensor
 from .matmul_loops import MatmulLoops, element_types, indexing_maps, matmul_loops, zero_fill
+from .sink_encodings import sink_encodings
 from .tiling import Tiling, tiling_of
 
 _Matmul = tuple[Operation, MatmulLoops]
-
-_OPAQUE = (DISPATCH_REGION, "flow.dispatch.workgroups", "linalg.generic")
 
 
 @dataclass(frozen=True)
@@ -63,15 +62,33 @@ class SetEncodings(Pass):
 
     name: ClassVar[str] = "set-encodings"
     target: str = field(default="cpu", metadata={"help": "as in headrace-compile --target"})
+    estimate: bool = field(
+        default=True, metadata={"help": "leave out matmuls for which packing does not pay"}
+    )
 
     def run(self, module: Operation) -> None:
         tiling = tiling_of(self.target)
         matmuls = _contractions(module)
         encoder = _Encoder()
-        for op, loops in _worthwhile(matmuls, tiling):
+        for op, loops in self._chosen(matmuls, tiling):
             encoder.encode(op, loops)
+        sink_encodings(module)
         bubble_encodings(module, tiling)
         encode_constants(module)
+
+    def _chosen(self, matmuls: list[_Matmul], tiling: Tiling) -> list[_Matmul]:
+        """Those that the target is better off with; remarks on the others."""
+        readers = _readers(matmuls)
+        found: list[_Matmul] = []
+        for op, loops in matmuls:
+            refusal = tiling.no_tiles(loops, element_types(op))
+            if refusal is None and self.estimate:
+                refusal = tiling.no_gain(loops, _packed_elements(op, readers))
+            if refusal is None:
+                found.append((op, loops))
+            else:
+                remark(op, refusal)
+        return found
 
 
 def _contractions(module: Operation) -> list[_Matmul]:
@@ -85,25 +102,12 @@ def _contractions(module: Operation) -> list[_Matmul]:
                 remark(op, loops.reason)
             elif isinstance(loops, MatmulLoops) and _is_free(op):
                 found.append((op, loops))
-            if op.name not in _OPAQUE:
+            if op.name not in OPAQUE and not op.name.startswith("linalg."):
                 for inner in blocks_of(op):
                     visit(inner)
 
     for block in blocks_of(module):
         visit(block)
-    return found
-
-
-def _worthwhile(matmuls: list[_Matmul], tiling: Tiling) -> list[_Matmul]:
-    """Those that the target is better off with; remarks on the others."""
-    readers = _readers(matmuls)
-    found: list[_Matmul] = []
-    for op, loops in matmuls:
-        refusal = tiling.refusal(loops, element_types(op), _packed_elements(op, readers))
-        if refusal is None:
-            found.append((op, loops))
-        else:
-            remark(op, refusal)
     return found
 
 

@@ -7,6 +7,7 @@ after having cost a launch and a buffer.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from ...dialects.encoding_ops import LHS, OperandEncoding
@@ -29,7 +30,9 @@ class Tiling:
     ``vector`` elements, which untiled code is slow at. ``narrowest``: the
     fewest rows and columns. ``panel``: how many bytes of decoded operand one
     step of its kernel may hold, None for any: a decode that is fused into the
-    matmul makes whole panels of depth x 16.
+    matmul makes whole panels of depth x 16. ``read_beside``: how many other
+    tensors the ops may read that follow the unpacking in one dispatch, None
+    for any: see ``groups``.
     """
 
     types: tuple[Types, ...] = ()
@@ -39,34 +42,37 @@ class Tiling:
     vector: int = 1
     narrowest: int = 1
     panel: int | None = None
+    read_beside: int | None = None
 
-    def refusal(self, loops: MatmulLoops, types: Types, packed: int) -> str | None:
-        """Why a matmul stays as it is, None if it is to be packed.
-
-        ``packed`` is how many elements would be written only for that, of
-        operands whose sizes are known. A dynamic size counts as large.
-        """
+    def no_tiles(self, loops: MatmulLoops, types: Types) -> str | None:
+        """Why the target's resolver makes nothing of a matmul's encodings."""
         if not self.types:
             return f"not encoded: {self.reason}"
         if types not in self.types:
             return f"not encoded: the target has no tiles for {' x '.join(types[:2])} to {types[2]}"
-        m, n = loops.size(loops.m), loops.size(loops.n)
-        narrow = min(s for s in (m, n) if s != DYNAMIC) if {m, n} != {DYNAMIC} else self.narrowest
+        sizes = [loops.size(loops.m), loops.size(loops.n)]
+        narrow = min((s for s in sizes if s != DYNAMIC), default=self.narrowest)
         if narrow < self.narrowest:
             return f"not encoded: {narrow} rows or columns do not fill a tile of {self.narrowest}"
+        return None
+
+    def no_gain(self, loops: MatmulLoops, packed: int) -> str | None:
+        """Why packing does not pay by the estimate.
+
+        ``packed`` is how many elements would be written only for that. A
+        dynamic size counts as large.
+        """
         if DYNAMIC in loops.sizes:
             return None
-        work = 1
-        for size in loops.sizes:
-            work *= size
-        worth = self.worth if n % self.vector == 0 else self.worth_unaligned
-        if work < worth * packed:
-            ratio = work // packed
-            return (
-                f"not encoded: tiling pays from {worth} multiply-adds per element that is "
-                f"written for it, here are {ratio} ({work} for {packed})"
-            )
-        return None
+        work = math.prod(loops.sizes)
+        aligned = loops.size(loops.n) % self.vector == 0
+        worth = self.worth if aligned else self.worth_unaligned
+        if work >= worth * packed:
+            return None
+        return (
+            f"not encoded: tiling pays from {worth} multiply-adds per element that is "
+            f"written for it, here are {work // packed} ({work} for {packed})"
+        )
 
     def fuses(self, encoding: OperandEncoding, bits: int) -> bool:
         """Whether the elementwise op that makes an operand, of elements with so
@@ -100,6 +106,7 @@ _CPU = Tiling(
     vector=16,
     # IREE limits a kernel's stack to 32 KiB, and puts decoded panels there.
     panel=15 << 10,
+    read_beside=2,
 )
 
 
