@@ -12,6 +12,7 @@ from typing import NoReturn
 
 from ..compiler import files
 from ..dialects.errors import Diagnostic, HeadraceError
+from .supervisor import supervise
 
 
 class ArgumentParser(argparse.ArgumentParser):
@@ -60,6 +61,18 @@ def run_tool(body: Callable[[], int]) -> int:
     except Exception as error:
         print_error(_internal_error(error))
         return 1
+
+
+def run_supervised(prog: str, body: Callable[[], int]) -> int:
+    """``run_tool``, and a crash of native code in ``body`` is an error too."""
+
+    def crashed(signal: str) -> HeadraceError:
+        return HeadraceError(
+            Diagnostic("error", f"{prog} crashed ({signal}) in native code"),
+            Diagnostic("note", "no output was written; --dump-ir=DIR shows how far it came"),
+        )
+
+    return run_tool(lambda: supervise(lambda: run_tool(body), crashed))
 
 
 def _silence_stdout() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..compiler.driver import compile_with
 from ..dialects.mlir import HeadraceError
-from .command_line import ArgumentParser, check_writable, read_input, run_tool, write_output
+from .command_line import ArgumentParser, check_writable, read_input, run_supervised, write_output
 from .compile_arguments import add_compile_arguments, compile_options
 
 _DESCRIPTION = """\
@@ -18,7 +18,7 @@ of bf16, forms scaled fp8 matmuls, and hands the result to IREE."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    return run_tool(lambda: _main(argv))
+    return run_supervised("headrace-compile", lambda: _main(argv))
 
 
 def _main(argv: Sequence[str] | None) -> int:

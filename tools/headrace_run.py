@@ -16,7 +16,7 @@ from ..compiler.element_types import Array, for_file, parse_tensor_type, relativ
 from ..compiler.metadata import FunctionInfo
 from ..compiler.runtime import check_values, choose_function, load_functions, run_program
 from ..dialects.mlir import HeadraceError
-from .command_line import ArgumentParser, check_writable, run_tool, write_output
+from .command_line import ArgumentParser, check_writable, run_supervised, write_output
 from .compile_arguments import add_compile_arguments, compile_options, given_compile_arguments
 
 _DESCRIPTION = """\
@@ -31,7 +31,7 @@ the result type with m mantissa bits: 2 * 2^-m up to 10 bits (bf16: 0.0156),
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    return run_tool(lambda: _main(argv))
+    return run_supervised("headrace-run", lambda: _main(argv))
 
 
 def _main(argv: Sequence[str] | None) -> int:

@@ -50,7 +50,10 @@ def supervise(body: Callable[[], int], crashed: Callable[[str], HeadraceError]) 
     sys.stderr.flush()
     child = os.fork()
     if child == 0:
-        return body()
+        code = body()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)  # what comes after is for the parent alone
     status = _wait(child)
     if not os.WIFSIGNALED(status):
         return os.waitstatus_to_exitcode(status)
