@@ -112,7 +112,7 @@ def bring_operand(b: TensorBuilder, value: Value, element: Type, support: Fp8Sup
     type_ = tensor_type(value)
     if type_.element_type == element:
         return value
-    brought = _convert(b, value, element, support)
+    brought = _convert(b, value, element)
     if support.is_cpu and not type_.has_static_shape:
         # 3.13 cannot pack an operand of dynamic size together with its producer.
         sizes = [b.dim(value, i) for i in range(type_.rank) if type_.is_dynamic_dim(i)]
@@ -121,7 +121,7 @@ def bring_operand(b: TensorBuilder, value: Value, element: Type, support: Fp8Sup
     return brought
 
 
-def _convert(b: TensorBuilder, value: Value, element: Type, support: Fp8Support) -> Value:
+def _convert(b: TensorBuilder, value: Value, element: Type) -> Value:
     source = tensor_type(value).element_type
     format_, twin = fp8_format(source), fp8_format(element)
     if format_ is not None and twin is not None:
@@ -133,7 +133,7 @@ def _convert(b: TensorBuilder, value: Value, element: Type, support: Fp8Support)
     if format_ is not None:
         type_ = with_element_type(value.type, element)
         return dequantize(value, None, type_, loc=b.loc, ip=b.ip).result
-    hides = support.is_cpu and isinstance(source, BF16Type) and isinstance(element, F32Type)
+    hides = isinstance(source, BF16Type) and isinstance(element, F32Type)
 
     def widen(s: Scalars, arguments: list[Value]) -> Value:
         return _bf16_bits(s, arguments[0]) if hides else s.convert_float(arguments[0], element)
@@ -145,7 +145,8 @@ def _bf16_bits(s: Scalars, value: Value) -> Value:
     """A bf16 as f32 by its bits: IREE folds an extf back into the matmul.
 
     Its data-tiled bf16 matmul is 50 times slower than f32 on a CPU without
-    bf16 instructions (512x1024x1024: 520 ms for 9 ms on Zen 3).
+    bf16 instructions (512x1024x1024: 520 ms for 9 ms on Zen 3), and its GPU
+    backends fail on bf16 times f16.
     """
     integer = s.integer_type(32)
     bits = s.convert("extui", s.convert("bitcast", value, s.integer_type(16)), integer)
