@@ -92,7 +92,7 @@ def compile_with(source: Source, options: CompileOptions) -> CompileResult:
     headrace_seconds = time.perf_counter() - start
 
     entries: report.Report = {
-        **hooks[0].entries(),
+        **hooks[0].entries(target.name),
         **report_phases.no_phases(),
         "headrace_seconds": headrace_seconds,
         "iree_seconds": None,

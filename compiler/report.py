@@ -20,6 +20,7 @@ from ..passes.model.contractions import Contraction, contraction_of
 from ..passes.model.pipelined_mark import PEELED, PIPELINE_REASON
 from ..passes.pipeline import Instrumentation, Step
 from .report_loops import trips_of
+from .timeline import LoopWork, read_loop_work, timeline
 
 DOTS = frozenset(
     (
@@ -126,6 +127,7 @@ class Reader(Instrumentation):
     collectives_before: str
     matmuls: list[Matmul] = field(default_factory=list[Matmul])
     collectives: list[Collective] = field(default_factory=list[Collective])
+    loops: list[LoopWork] = field(default_factory=list[LoopWork])
     passes: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
 
     def before(self, step: Step, module: Operation) -> None:
@@ -133,16 +135,18 @@ class Reader(Instrumentation):
             self.matmuls = read_matmuls(module)
         if step.name == self.collectives_before:
             self.collectives = read_collectives(module)
+            self.loops = read_loop_work(module)
 
     def after(self, step: Step, module: Operation, seconds: float) -> None:
         self.passes.append({"name": step.name, "seconds": seconds})
 
-    def entries(self) -> dict[str, object]:
-        """The part of the report that this reader knows."""
+    def entries(self, target: str) -> dict[str, object]:
+        """The part of the report that this reader knows; estimates are for ``target``."""
         return {
             "collectives": [asdict(c) for c in self.collectives],
             "wire_bytes": wire_bytes(self.collectives),
             "matmuls": [asdict(m) for m in self.matmuls],
+            "timeline": timeline(self.loops, target),
             "passes": self.passes,
         }
 

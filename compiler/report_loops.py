@@ -31,7 +31,7 @@ def trips_of(op: Operation) -> int | None:
     while parent is not None:
         operation = parent.operation
         if operation.name in LOOPS:
-            count = _for_trips(operation) if operation.name == "scf.for" else None
+            count = loop_trips(operation)
             if count is None:
                 return None
             trips *= count
@@ -48,7 +48,10 @@ def constant(value: Value) -> int | None:
     return attribute.value if isinstance(attribute, IntegerAttr) else None
 
 
-def _for_trips(loop: Operation) -> int | None:
+def loop_trips(loop: Operation) -> int | None:
+    """How often one run of a loop repeats its body; None if dynamic."""
+    if loop.name != "scf.for":
+        return None
     bounds = [constant(v) for v in list(loop.operands)[:3]]
     if None in bounds:
         return None

@@ -25,6 +25,7 @@ KEYS = {
     "bytes_written_per_run",
     "transient_bytes",
     "overlap",
+    "timeline",
     "passes",
     "headrace_seconds",
     "iree_seconds",
