@@ -39,6 +39,8 @@ _VIEWS = frozenset(
 _SCALAR_DIALECTS = ("affine", "arith", "index", "math")
 # Never carried, as it has to stand beside its matmul: what it reads is.
 _DEQUANTIZE = "headrace.dequantize"
+# May stand between a dequantize and its matmul.
+_MOVEMENT = _VIEWS | {"linalg.transpose"}
 
 
 @dataclass(frozen=True)
@@ -149,6 +151,7 @@ class LoopBody:
         """Which ops to make again where their results are read in both stages."""
         cheap: list[bool] = []
         invariant: list[bool] = []
+        beside: list[bool] = []
         for position, op in enumerate(self.ops):
             makers = [self._position.get(v) for v in self._reads[position]]
             known = [m for m in makers if m is not None]
@@ -160,7 +163,12 @@ class LoopBody:
                 and self.loop.index not in self._reads[position]
                 and all(invariant[m] for m in known)
             )
-        return [cheap[p] or invariant[p] or self.stays_beside(p) for p in range(len(self.ops))]
+            moves = op.name in _MOVEMENT and any(beside[m] for m in known)
+            beside.append(
+                self.stays_beside(position)
+                or (moves and all(cheap[m] or invariant[m] or beside[m] for m in known))
+            )
+        return [any(kinds) for kinds in zip(cheap, invariant, beside, strict=True)]
 
     def chain(self, position: int) -> Chain | Refusal:
         """The op at ``position`` with all that it is computed from."""

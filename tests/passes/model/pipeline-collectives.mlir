@@ -198,12 +198,14 @@ func.func @dequantize_beside_matmul_ahead(%w: tensor<9x2x4xf8E4M3FN>, %s: tensor
   return %r : tensor<4x4xf32>
 }
 
-// Behind: the matmul in the tail has its own dequantize of a carried q.
+// Behind: the matmul in the tail has its own dequantize of a carried q, and the
+// transpose between them.
 // CHECK-LABEL: func.func @dequantize_beside_matmul_behind(
 // CHECK: scf.for %{{.*}} iter_args(%{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}, %[[B:.*]] = %{{.*}}, %[[Q:.*]] = %{{.*}}) -> (tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf8E4M3FN>)
 // CHECK: %[[D:.*]] = "headrace.dequantize"(%[[Q]],
+// CHECK: %[[V:.*]] = linalg.transpose ins(%[[D]]
 // CHECK: %[[AR:.*]] = "headrace.all_reduce"(%[[B]])
-// CHECK: "headrace.matmul"(%[[AR]], %[[D]])
+// CHECK: "headrace.matmul"(%[[AR]], %[[V]])
 // CHECK: %[[T:.*]] = "test.trip"
 // CHECK: %[[E:.*]] = "headrace.dequantize"(%[[T]],
 // CHECK: "headrace.matmul"(%{{.*}}, %[[E]])
@@ -216,8 +218,10 @@ func.func @dequantize_beside_matmul_behind(%s: tensor<f32>, %x: tensor<4x4xf32>)
     %q = "test.trip"(%i) : (index) -> tensor<4x4xf8E4M3FN>
     %d = "headrace.dequantize"(%q, %s) {operandSegmentSizes = array<i32: 1, 1>, scale_mode = "multiply"} : (tensor<4x4xf8E4M3FN>, tensor<f32>) -> tensor<4x4xf32>
     %b = "headrace.matmul"(%a, %d) {epilogue = "none", lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, operandSegmentSizes = array<i32: 1, 1, 0, 0, 0, 0>, rhs_batch = array<i64>, rhs_contracting = array<i64: 0>} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+    %e = tensor.empty() : tensor<4x4xf32>
+    %t = linalg.transpose ins(%d : tensor<4x4xf32>) outs(%e : tensor<4x4xf32>) permutation = [1, 0]
     %ar = "headrace.all_reduce"(%b) {pipelined = false, reduction = "add", replica_groups = #g} : (tensor<4x4xf32>) -> tensor<4x4xf32>
-    %m = "headrace.matmul"(%ar, %d) {epilogue = "none", lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, operandSegmentSizes = array<i32: 1, 1, 0, 0, 0, 0>, rhs_batch = array<i64>, rhs_contracting = array<i64: 0>} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+    %m = "headrace.matmul"(%ar, %t) {epilogue = "none", lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, operandSegmentSizes = array<i32: 1, 1, 0, 0, 0, 0>, rhs_batch = array<i64>, rhs_contracting = array<i64: 0>} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
     %n = arith.addf %o, %m : tensor<4x4xf32>
     scf.yield %b, %n : tensor<4x4xf32>, tensor<4x4xf32>
   }
