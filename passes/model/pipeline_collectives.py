@@ -69,10 +69,15 @@ class PipelineCollectives(Pass):
         for op in reversed([o for o in walk(module) if o.name == "scf.for"]):
             if PEELED not in op.attributes:
                 pipeline_loop(ForLoop(op), limits)
+        said: set[tuple[str, str]] = set()
         for op in walk(module):
             if is_collective(op) and not is_pipelined(op):
                 give_reason(op, _why_never_tried(op))
-                remark(op, f"not pipelined: {StringAttr(op.attributes[PIPELINE_REASON]).value}")
+                reason = StringAttr(op.attributes[PIPELINE_REASON]).value
+                # A rotated loop has copies of one op at one place.
+                if (place := (str(op.location), reason)) not in said:
+                    said.add(place)
+                    remark(op, f"not pipelined: {reason}")
 
 
 def mode_of_kinds(pairs: Sequence[str]) -> dict[str, str]:
