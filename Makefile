@@ -59,6 +59,7 @@ packaging: $(VENV)/dev.stamp
 
 bench: $(VENV)/dev.stamp
 	$(BIN)/python benchmarks/compile.py
+	$(BIN)/python benchmarks/pipeliner.py
 
 clean:
 	rm -rf build dist .stubs *.egg-info

@@ -58,7 +58,7 @@ class _Candidate:
     position: int
     wire_bytes: int  # what it receives per trip
     chain: Chain | Refusal
-    tail: Tail | Refusal
+    tail: Tail | Refusal | None  # None: not looked for, as it can go ahead
     sinks: bool
 
 
@@ -124,7 +124,8 @@ class _LoopPipeliner:
         refusal = self._refusal(op, body.loop, trips)
         if refusal is not None:
             return give_reason(op, refusal)
-        chain, tail = body.chain(position), body.tail(position)
+        chain = body.chain(position)
+        tail = body.tail(position) if isinstance(chain, Refusal) else None
         if isinstance(chain, Refusal) and isinstance(tail, Refusal):
             reason = f"not ahead, since {chain.reason}; not behind, since {tail.reason}"
             return give_reason(op, reason)
@@ -166,7 +167,8 @@ class _LoopPipeliner:
 
             return self._taken_of(body, direction, list(chains), plan)
         movable = [c for c in candidates if c.sinks or direction == "forward"]
-        tails: dict[int, Tail] = {c.position: c.tail for c in movable if isinstance(c.tail, Tail)}
+        found = {c.position: c.tail or body.tail(c.position) for c in movable}
+        tails = {position: tail for position, tail in found.items() if isinstance(tail, Tail)}
 
         def joined(taken: Sequence[int]) -> Ahead | Tail:
             given = [body.ops[p].operands[0] for p in sorted(taken)] if direction == "sink" else []

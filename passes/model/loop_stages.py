@@ -12,6 +12,7 @@ again where that costs less.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -79,7 +80,8 @@ class Tail:
     ``slots`` are the carried values that only the tail reads and writes.
     ``crossing`` are the values of the first stage that the tail is given, in
     the order in which it reads them; ``recomputed`` are the positions of ops
-    of the first stage that it makes again. ``rest`` is the first stage.
+    of the first stage that it makes again. ``rest`` is the first stage, empty
+    in what is one of several tails still.
     """
 
     positions: tuple[int, ...]
@@ -241,7 +243,8 @@ class LoopBody:
         """Several tails as one; ``given`` are values that it need not be able
         to make again."""
         positions = {p for tail in tails for p in tail.positions}
-        return self._tail(positions, {s for tail in tails for s in tail.slots}, given)
+        tail = self._tail(positions, {s for tail in tails for s in tail.slots}, given)
+        return dataclasses.replace(tail, rest=self._first_stage(tail))
 
     def read_at(
         self, positions: Iterable[int], without: Iterable[int], values: Iterable[Value]
@@ -280,21 +283,13 @@ class LoopBody:
                 work += reversed(self._reads[maker])
             else:
                 crossing[value] = None
-        rest = self._first_stage(positions, slots, recomputed, crossing)
         in_order = tuple(sorted(positions))
-        return Tail(
-            in_order, tuple(sorted(slots)), tuple(crossing), tuple(sorted(recomputed)), rest
-        )
+        return Tail(in_order, tuple(sorted(slots)), tuple(crossing), tuple(sorted(recomputed)), ())
 
-    def _first_stage(
-        self,
-        positions: set[int],
-        slots: set[int],
-        recomputed: set[int],
-        crossing: Iterable[Value],
-    ) -> tuple[int, ...]:
-        wanted = {v for slot, v in enumerate(self.yields) if slot not in slots}
-        wanted.update(crossing)
+    def _first_stage(self, tail: Tail) -> tuple[int, ...]:
+        positions, recomputed = set(tail.positions), set(tail.recomputed)
+        wanted = {v for slot, v in enumerate(self.yields) if slot not in tail.slots}
+        wanted.update(tail.crossing)
         rest: list[int] = []
         for position in reversed(range(len(self.ops))):
             unread = not any(r in wanted for r in self.ops[position].results)
