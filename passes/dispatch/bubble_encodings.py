@@ -71,6 +71,8 @@ class BubbleSetEncoding(Pattern[Source]):
             return Miss("the decode starts from values of its own", silent=True)
         if not _only_packed(source):
             return Miss("packed after the decode: others read the decoded tensor, too", silent=True)
+        if any(element_bits(v) < 8 for v in list(maker.operands)[:-1] if tensor_type(v).rank):
+            return Miss("packed after the decode: parts of bytes cannot be packed", silent=True)
         bits = element_bits(source)
         if not self.tiling.fuses(encoding, bits):
             return Miss("packed after the decode: the target's kernel would repeat it", silent=True)

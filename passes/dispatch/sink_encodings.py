@@ -26,6 +26,7 @@ from ...dialects.mlir import (
 )
 from .block_graph import OPAQUE, BlockGraph
 from .elementwise import (
+    element_bits,
     has_index_semantics,
     is_bit_extend,
     is_broadcast,
@@ -127,7 +128,8 @@ def _others(graph: BlockGraph, op: Operation, inside: set[Value]) -> list[int] |
                 return None
         elif isinstance(operand.type, RankedTensorType) and operand.type.rank:
             is_small = len(map_.results) < map_.n_dims or _is_own_broadcast(graph, operand)
-            if not is_small or not is_projected_permutation(map_):
+            # IREE 3.13 packs an i1 mask wrongly: a select then reads other bits.
+            if element_bits(operand) < 8 or not is_small or not is_projected_permutation(map_):
                 return None
             found.append(index)
     return found
