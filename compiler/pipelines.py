@@ -40,7 +40,7 @@ def default_pipeline(
     ``collectives`` is ``devices`` or ``channel``; ``order`` says whether loops
     are pipelined ``after-matmul`` or ``before-matmul``: scaled matmuls are
     formed on StableHLO then, or on linalg. Loops end in ``cf`` form: in
-    ``scf`` form IREE copies every loop-carried buffer in each trip.
+    ``scf`` form IREE runs nothing in a loop at once.
     """
     loops = (*LOOPS, str(pipeliner or PipelineCollectives()), *AFTER_LOOPS)
     if order == "after-matmul":
