@@ -96,27 +96,33 @@ class _LoopPipeliner:
         before = [p for p in body.collectives if is_pipelined(body.ops[p])]
         self._taken = len(before)
         self._live = sum(_carried_for(body, p) for p in before)
-        work: list[ForLoop] = self._move(body)
+        work = self._move(body, left=False)
         while work:
-            work += self._move(LoopBody(work.pop()))
+            new, left = work.pop()
+            work += self._move(LoopBody(new), left)
 
-    def _move(self, body: LoopBody) -> list[ForLoop]:
-        """Rewrites a loop once; the new loops, none where nothing moved."""
-        candidates = self._candidates(body)
+    def _move(self, body: LoopBody, left: bool) -> list[tuple[ForLoop, bool]]:
+        """Rewrites a loop once; the new loops, none where nothing moved.
+
+        With each loop comes whether it is what sinking has ``left``: there,
+        all reads stacks, and so could go ahead, but would better leave too.
+        """
+        candidates = self._candidates(body, left)
         for direction in _PREFERENCE:
             group = self._group(body, direction, candidates)
             if group is not None:
-                return _replace(body, group)
+                last, *others = _replace(body, group)
+                return [(last, direction == "sink"), *((loop, False) for loop in others)]
         return []
 
-    def _candidates(self, body: LoopBody) -> list[_Candidate]:
+    def _candidates(self, body: LoopBody, left: bool) -> list[_Candidate]:
         """The most bytes on the wire first. Leaves reasons on all others."""
-        found = [self._candidate(body, p) for p in body.collectives]
+        found = [self._candidate(body, p, left) for p in body.collectives]
         return sorted(
             (c for c in found if c is not None), key=lambda c: (-c.wire_bytes, c.position)
         )
 
-    def _candidate(self, body: LoopBody, position: int) -> _Candidate | None:
+    def _candidate(self, body: LoopBody, position: int, left: bool) -> _Candidate | None:
         op = body.ops[position]
         if is_pipelined(op):
             return None
@@ -125,14 +131,14 @@ class _LoopPipeliner:
         if refusal is not None:
             return give_reason(op, refusal)
         chain = body.chain(position)
-        tail = body.tail(position) if isinstance(chain, Refusal) else None
+        tail = body.tail(position) if left or isinstance(chain, Refusal) else None
         if isinstance(chain, Refusal) and isinstance(tail, Refusal):
             reason = f"not ahead, since {chain.reason}; not behind, since {tail.reason}"
             return give_reason(op, reason)
         received = received_bytes(collective_view(op)) or 0
         sinks = (
             # What can go ahead does, however small: it overlaps with its trip.
-            isinstance(chain, Refusal)
+            (left or isinstance(chain, Refusal))
             and received < self._limits.sink_below
             and isinstance(tail, Tail)
             and sink_refusal([*tail.crossing, op.operands[0]], trips) is None

@@ -161,7 +161,7 @@ class LoopBody:
             cheap.append(free and _is_cheap(op) and all(cheap[m] for m in known))
             invariant.append(
                 free
-                and not self._collectives[position]
+                and not _communicates(op)
                 and self.loop.index not in self._reads[position]
                 and all(invariant[m] for m in known)
             )
@@ -298,6 +298,10 @@ class LoopBody:
             rest.append(position)
             wanted.update(self._reads[position])
         return tuple(rest[::-1])
+
+
+def _communicates(op: Operation) -> bool:
+    return any(is_collective(inner) for inner in (walk(op) if len(op.regions) else (op,)))
 
 
 def _is_cheap(op: Operation) -> bool:
