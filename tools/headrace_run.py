@@ -14,6 +14,7 @@ import numpy as np
 from ..compiler.driver import compile_with
 from ..compiler.element_types import Array, for_file, parse_tensor_type, relative_error
 from ..compiler.metadata import FunctionInfo
+from ..compiler.options import option_name
 from ..compiler.runtime import check_values, choose_function, load_functions, run_program
 from ..dialects.mlir import HeadraceError
 from .command_line import ArgumentParser, check_writable, run_supervised, write_output
@@ -69,8 +70,10 @@ def _program(arguments: argparse.Namespace, folder: str) -> str:
     devices = given.pop("devices", None)
     given.pop("function", None)
     if given:
-        name = next(iter(given)).replace("_", "-").removesuffix("s")
-        raise HeadraceError(f"--{name} has no effect on a .vmfb, which is compiled already")
+        name = next(iter(given)).replace("iree_flags", "iree_flag")
+        raise HeadraceError(
+            f"{option_name(name)} has no effect on a .vmfb, which is compiled already"
+        )
     functions = load_functions(arguments.input)
     compiled_for = choose_function(functions, arguments.function).devices
     if devices not in (None, compiled_for):

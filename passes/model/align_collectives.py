@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -69,7 +70,13 @@ def _align(loop: ForLoop) -> None:
     for collective in sorted(collectives, key=lambda p: (-sizes[p], p)):
         before, after = body.makers_of(collective), body.readers_of(collective)
         dependent = {*before, *after}
-        beside = [m for m in work if m not in dependent and body.place[m] > body.place[collective]]
+        beside = [
+            m
+            for m in work
+            if m not in dependent
+            and not body.is_moved(m)
+            and body.place[m] > body.place[collective]
+        ]
         if after:
             # One in the last wave would share it with what comes last.
             beside = [m for m in beside if not body.readers_of(m).isdisjoint(matmuls)]
@@ -106,6 +113,7 @@ class _Body:
         self._makers: list[list[int]] = [[] for _ in ops]
         self._readers: list[list[int]] = [[] for _ in ops]
         position: dict[Value, int] = {}
+        effect: int | None = None
         for reader, op in enumerate(ops):
             for value in values_read(op):
                 if value in position:
@@ -113,6 +121,12 @@ class _Body:
                     self._readers[position[value]].append(reader)
             for result in op.results:
                 position[result] = reader
+            if not is_pure(op):
+                # Effects keep their order.
+                if effect is not None:
+                    self._makers[reader].append(effect)
+                    self._readers[effect].append(reader)
+                effect = reader
         self.place: list[_Place] = [(p, 0, 0) for p in range(len(ops))]
         self._moved = 0
 
@@ -123,6 +137,9 @@ class _Body:
     def readers_of(self, op: int, stop: frozenset[int] = frozenset()) -> set[int]:
         """All that needs the op at a position, without itself; nothing past ``stop``."""
         return _reach(op, self._readers, stop)
+
+    def is_moved(self, op: int) -> bool:
+        return self.place[op][1] != 0
 
     def move(self, op: int, to: int, dependents: set[int]) -> None:
         """Puts ``op`` before ``to``, and what depends on it last."""
@@ -135,11 +152,19 @@ class _Body:
         self.place[op] = (*where, self._moved)
 
     def apply(self, terminator: Operation) -> None:
-        following = terminator
-        for position in sorted(range(len(self._ops)), key=self.place.__getitem__, reverse=True):
-            if self.place[position][1] != 0:
-                self._ops[position].move_before(following)
-            following = self._ops[position]
+        """Reorders the body: by place, but nothing before what it needs."""
+        if not self._moved:
+            return
+        missing = [len(makers) for makers in self._makers]
+        ready = [(self.place[p], p) for p, count in enumerate(missing) if not count]
+        heapq.heapify(ready)
+        while ready:
+            _, position = heapq.heappop(ready)
+            self._ops[position].move_before(terminator)
+            for reader in self._readers[position]:
+                missing[reader] -= 1
+                if not missing[reader]:
+                    heapq.heappush(ready, (self.place[reader], reader))
 
 
 def _reach(start: int, edges: list[list[int]], stop: frozenset[int] = frozenset()) -> set[int]:
