@@ -5,6 +5,7 @@ from __future__ import annotations
 from .mlir import Attribute, Operation, RankedTensorType, Type
 
 SET_ENCODING = ("iree_encoding.set_encoding", "headrace.set_encoding")
+UNSET_ENCODING = ("iree_encoding.unset_encoding", "headrace.unset_encoding")
 
 
 def is_set_encoding(op: Operation) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-from ...dialects.encoding import encoding_of, is_set_encoding
+from ...dialects.encoding import UNSET_ENCODING, encoding_of, is_set_encoding
 from ...dialects.mlir import (
     Attribute,
     DenseI32ArrayAttr,
@@ -39,7 +39,7 @@ def merge_encodings(ops: Sequence[Operation], packing: Packing) -> list[Operatio
         same = first.setdefault(key, op)
         if same == op and is_set_encoding(op):
             like = alike.setdefault(_layout_key(op, packing), op)
-            if like != op and _only_read_by_linalg(op.results[0]):
+            if like != op and _type_goes_no_further(op.results[0]):
                 remark(op, "packed as another encoding of its source is: both are one now")
                 same = first[key] = like
         if same == op:
@@ -76,10 +76,12 @@ def _layout_key(op: Operation, packing: Packing) -> Hashable:
     return (op.name, source, encoding and packing.layout_class(encoding))
 
 
-def _only_read_by_linalg(value: Value) -> bool:
-    """Whether all uses are inputs of linalg ops: no other type follows from them."""
+def _type_goes_no_further(value: Value) -> bool:
+    """Whether all uses are inputs of linalg ops or unpack: no type follows from it."""
     for use in value.uses:
         op = use.owner.operation
+        if op.name in UNSET_ENCODING:
+            continue
         if not op.name.startswith("linalg.") or "operandSegmentSizes" not in op.attributes:
             return False
         if use.operand_number >= DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])[0]:

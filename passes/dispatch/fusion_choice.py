@@ -6,15 +6,21 @@ from collections.abc import Hashable, Sequence
 from itertools import islice
 
 from ...dialects.dispatch import DispatchRegion
-from ...dialects.encoding import encoding_of
+from ...dialects.encoding import UNSET_ENCODING, encoding_of
+from ...dialects.linalg import tensor_type
 from ...dialects.mlir import Attribute, Operation, Value, defining_op
 from ..remarks import remark
 from ..rewriting import Miss
 from .encoding_sources import Source, body_fault
+from .equal_encodings import RESHAPES
 from .fused_region import Fusion
 from .hoisting import Hoister
 from .packing import Packing
-from .reductions import values_after_reductions
+from .reductions import reductions_of
+
+# Alone in a region, these get no loop nest that a second store would fit in.
+_MOVES = ("arith.constant", "linalg.copy", "linalg.fill", "tensor.extract_slice", *UNSET_ENCODING)
+_MOVES_UNLESS_RESHAPED = ("linalg.broadcast", "linalg.transpose")
 
 _OPTION = "experimental-multi-use-encoding-fusion"
 
@@ -60,9 +66,7 @@ class _RegionTests:
         self._multi_use = multi_use
         self._yielded = list(region.terminator.operands)
         self._fault = body_fault(region)
-        self._reduced: set[Value] | None = None
-        if not limits.stores_before_reductions:
-            self._reduced = values_after_reductions(region)
+        self._reductions = reductions_of(region)
         self._layouts: set[Hashable] = set()
         for output in region.outputs():
             encoding = encoding_of(output.type)
@@ -78,11 +82,11 @@ class _RegionTests:
         if self._fault is not None:
             return Miss(self._fault)
         target = self._limits.target
-        yielded = self._yielded[fusion.source.result]
-        maker = defining_op(yielded)
+        value = self._yielded[fusion.source.result]
+        maker = defining_op(value)
         if maker is None or maker.block != self._region.body:
             return Miss("the dispatch region yields a value from outside of it")
-        if self._reduced is not None and yielded not in self._reduced:
+        if not (self._limits.packs_before_reductions or self._reductions.all_go_into(value)):
             return Miss(
                 "the dispatch region has a reduction that does not go into it, which "
                 f"{target} cannot tile with a packed store"
@@ -90,17 +94,31 @@ class _RegionTests:
         if not _is_sole_use(fusion.source):
             if not self._multi_use:
                 return Miss(f"its source has other uses: that needs {_OPTION}")
-            if not self._limits.resolves(_encoding(fusion)):
-                return Miss(
-                    f"its source has other uses, and {target} has no tiles for it: the "
-                    "dispatch would store the plain value twice"
-                )
+            fault = self._second_store_fault(fusion, value)
+            if fault is not None:
+                return Miss(f"its source has other uses, and {fault}")
         stored = self._layouts | {self._layout(fusion)}
         if 0 < self._limits.packings < len(stored):
             return Miss(
                 f"the dispatch region stores {len(stored) - 1} packed layout(s) already, "
                 f"the most that compile on {target}"
             )
+        return None
+
+    def _second_store_fault(self, fusion: Fusion, value: Value) -> str | None:
+        """Why ``value`` cannot be stored both plain and packed."""
+        limits, encoding = self._limits, _encoding(fusion)
+        if not limits.resolves(encoding):
+            return (
+                f"{limits.target} has no tiles for it: the dispatch would store the plain "
+                "value twice"
+            )
+        moved = _only_moved_by(value, bool(fusion.source.steps))
+        if moved is not None:
+            return f"the dispatch region only moves it, by '{moved}': no loop could store it twice"
+        is_sum = tensor_type(value).rank in self._reductions.ranks
+        if is_sum and not limits.packs_sums_as_results and limits.packs_as_result(encoding):
+            return f"{limits.target} cannot store a sum plain and packed as a matmul's result"
         return None
 
     def _layout(self, fusion: Fusion) -> Hashable:
@@ -127,6 +145,17 @@ def _is_sole_use(source: Source) -> bool:
     """Whether nothing but the encoding reads the value that it packs."""
     values = [source.output, *(step.results[0] for step in source.steps)]
     return all(sum(1 for _ in islice(value.uses, 2)) == 1 for value in values)
+
+
+def _only_moved_by(value: Value, is_reshaped: bool) -> str | None:
+    """The name of the op that a value comes from without a computation."""
+    maker = defining_op(value)
+    while maker is not None and maker.name in RESHAPES:
+        maker = defining_op(maker.operands[0])
+    name = maker.name if maker is not None else "nothing"
+    if name in _MOVES or (is_reshaped and name in _MOVES_UNLESS_RESHAPED):
+        return name
+    return None
 
 
 def _sizes_needed(fusion: Fusion) -> list[Value]:

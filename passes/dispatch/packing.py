@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 
-from ...dialects.encoding_ops import OperandEncoding
+from ...dialects.encoding_ops import RESULT, OperandEncoding
 from ...dialects.linalg import DYNAMIC
 from ...dialects.mlir import Attribute
 from ..lowering.fp8_support import fp8_support
@@ -24,13 +24,16 @@ class Packing:
     ``packings``: how many different packings one dispatch may store besides
     plain values. Zero where encodings resolve to nothing: there a packed copy
     is the plain value once more, and a dispatch that stores one value twice
-    does not compile. ``stores_before_reductions``: whether a value can be
+    does not compile. ``packs_before_reductions``: whether a value can be
     packed in a dispatch that goes on to reduce it (IREE issue 24058).
+    ``packs_sums_as_results``: whether a sum can be stored both plain and
+    packed as the result of a matmul.
     """
 
     target: str
     packings: int
-    stores_before_reductions: bool = True
+    packs_before_reductions: bool = True
+    packs_sums_as_results: bool = True
 
     def layout_class(self, encoding: Attribute) -> Hashable:
         """Equal for encodings that the resolver gives one layout, as far as known.
@@ -46,6 +49,11 @@ class Packing:
         m, n, _ = sizes or (DYNAMIC, DYNAMIC, DYNAMIC)
         rest = (matmul.operand_index, matmul.element_types, matmul.maps)
         return (rest, _narrow_side(m, n) if self.target in ("cpu", "vmvx") else (m, n))
+
+    def packs_as_result(self, encoding: Attribute) -> bool:
+        """Whether an encoding is that of a matmul's result."""
+        matmul = OperandEncoding.parse(encoding)
+        return matmul is not None and matmul.operand_index == RESULT
 
     def resolves(self, encoding: Attribute) -> bool:
         """Whether a packed value differs from the plain one.
@@ -78,7 +86,7 @@ def _power_of_two(size: int) -> int:
 
 _PACKINGS = {
     # More than one fails on CPUs whose tiles differ by operand, and not each time.
-    "cpu": Packing("cpu", 1, stores_before_reductions=False),
+    "cpu": Packing("cpu", 1, packs_before_reductions=False, packs_sums_as_results=False),
     "vmvx": Packing("vmvx", 2),
     "gfx942": Packing("gfx942", 3),
     "gfx950": Packing("gfx950", 3),

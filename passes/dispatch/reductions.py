@@ -1,8 +1,11 @@
-"""Which values of a dispatch region come after all its reductions."""
+"""The reductions of a dispatch region, and what they go into."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ...dialects.dispatch import DispatchRegion
+from ...dialects.linalg import tensor_type
 from ...dialects.mlir import Operation, Value, operations_of, walk
 
 # Linalg ops other than `generic` that only have parallel loops.
@@ -18,15 +21,24 @@ _OTHER_REDUCTIONS = (
 )
 
 
-def values_after_reductions(region: DispatchRegion) -> set[Value] | None:
-    """The values that every reduction in the region goes into; None for all.
+@dataclass(frozen=True)
+class Reductions:
+    """The reductions of a region: the ranks of their results, and the values that
+    every one of them goes into."""
 
-    The others are computed beside a reduction or before it.
-    """
-    ops = operations_of(region.body)
+    ranks: frozenset[int]
+    into: frozenset[Value]
+
+    def all_go_into(self, value: Value) -> bool:
+        """Whether nothing is reduced beside ``value``, or from it."""
+        return not self.ranks or value in self.into
+
+
+def reductions_of(region: DispatchRegion) -> Reductions:
+    ranks: set[int] = set()
     into: dict[Value, int] = {}  # per value a bit for each reduction
     count = 0
-    for op in ops:
+    for op in operations_of(region.body):
         bits = 0
         for inner in walk(op) if len(op.regions) else (op,):
             for operand in inner.operands:
@@ -34,11 +46,11 @@ def values_after_reductions(region: DispatchRegion) -> set[Value] | None:
         if _is_reduction(op):
             bits |= 1 << count
             count += 1
+            ranks.update(tensor_type(result).rank for result in op.results)
         if bits:
             into.update(dict.fromkeys(op.results, bits))
-    if count == 0:
-        return None
-    return {value for value, bits in into.items() if bits == (1 << count) - 1}
+    after_all = (value for value, bits in into.items() if bits == (1 << count) - 1)
+    return Reductions(frozenset(ranks), frozenset(after_all))
 
 
 def _is_reduction(op: Operation) -> bool:
