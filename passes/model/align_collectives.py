@@ -82,7 +82,7 @@ def _align(loop: ForLoop) -> None:
             beside = [m for m in beside if not body.readers_of(m).isdisjoint(matmuls)]
         if not beside or not all(is_pure(ops[p]) for p in after):
             continue
-        # Two in one place would leave one beside the other's preparation.
+        # Of two in one place the second runs beside the first one's preparation.
         chosen = min(beside, key=lambda m: (count[m], (hidden[m] + sizes[collective]) / work[m], m))
         count[chosen] += 1
         hidden[chosen] += sizes[collective]
@@ -149,7 +149,8 @@ class _Body:
 
     def _put(self, op: int, where: tuple[int, int]) -> None:
         self._moved += 1
-        self.place[op] = (*where, self._moved)
+        # The first that came, with the most bytes, stands closest to its matmul.
+        self.place[op] = (*where, self._moved * where[1])
 
     def apply(self, terminator: Operation) -> None:
         """Reorders the body: by place, but nothing before what it needs."""

@@ -103,11 +103,11 @@ func.func @stay(%x: tensor<16x16xf32>, %w: tensor<4x16xf32>) -> tensor<16x16xf32
 // -----
 
 // Gate and up: IREE fuses what follows both into the first, so both gathers go
-// ahead of that.
+// ahead of that; the one that chose first stands closest.
 // CHECK-LABEL: func.func @gate_and_up
 // CHECK: scf.for
-// CHECK-NEXT: "headrace.all_gather"{{.*}}[0, 1, 2, 3]
 // CHECK-NEXT: "headrace.all_gather"{{.*}}[0, 1, 3, 2]
+// CHECK-NEXT: "headrace.all_gather"{{.*}}[0, 1, 2, 3]
 // CHECK-NEXT: linalg.matmul
 // CHECK-NEXT: linalg.matmul
 // CHECK-NEXT: arith.mulf
