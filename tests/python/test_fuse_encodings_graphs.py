@@ -9,14 +9,12 @@ import iree.runtime as rt
 import numpy as np
 import pytest
 from encoding_graphs import Graph, random_graph
-from headrace.compiler.element_types import Array
 from headrace.compiler.iree_child import run_iree_compile
 from headrace.compiler.targets import find_target
 from headrace.dialects.iree_opt import iree_opt_binary
 from headrace.dialects.mlir import HeadraceError, make_context, parse_module, walk
 from headrace.passes.pipeline import Pipeline
 
-FLAGS = find_target("cpu").flags("channel", 1)
 IREE_PASS = "iree-dispatch-creation-fuse-encoding-ops-into-dispatch-regions-pass"
 MULTI_USE = "experimental-multi-use-encoding-fusion"
 TOGETHER = 20  # functions per program: starting iree-compile costs more than most
@@ -45,10 +43,11 @@ def fused_by_iree(text: str, multi_use: bool) -> str | None:
     return done.stdout if done.returncode == 0 else None
 
 
-def compiled(text: str) -> bytes | None:
+def compiled(text: str, target: str = "cpu") -> bytes | None:
     module = parse_module(text, "graphs", make_context())
+    flags = find_target(target).flags("channel", 1)
     try:
-        return run_iree_compile(module, FLAGS).vmfb
+        return run_iree_compile(module, flags).vmfb
     except HeadraceError:
         return None
 
@@ -131,3 +130,15 @@ def test_graphs_agree_with_iree(part: int) -> None:
             assert wrong(vmfb, group) == []
         if vmfb is not None and group is graphs:
             break
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("multi_use", [False, True])
+@pytest.mark.parametrize(
+    "target", ["gfx942", "gfx950", "gfx1201", "sm_80", "sm_89", "vulkan-rdna3"]
+)
+def test_graphs_compile_for_gpus(target: str, multi_use: bool) -> None:
+    """Fusing breaks nothing that compiles without."""
+    for graph in graphs_from(30_000, 12):
+        if compiled(fused(graph.text, multi_use, target), target) is None:
+            assert compiled(graph.text, target) is None, graph.text
