@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass, field
+from itertools import islice
 
 from ...dialects.encoding import encoding_of, is_set_encoding
 from ...dialects.encoding_ops import UNSET_ENCODING
@@ -89,8 +90,8 @@ def _matmul_group(graph: BlockGraph, root: int, limit: int | None, taken: set[in
     best = 1
     beside: set[Value] = set()
     inside: set[Value] = set(graph.ops[root].results)
-    waiting = graph.readers(graph.ops[root].results[0])[:_LONGEST]
-    while waiting and len(path) < _LONGEST:
+    waiting = list(graph.readers(graph.ops[root].results[0]))
+    while waiting and len(path) + len(waiting) <= _LONGEST:
         position = heapq.heappop(waiting)
         if position == path[-1]:
             continue
@@ -109,7 +110,8 @@ def _matmul_group(graph: BlockGraph, root: int, limit: int | None, taken: set[in
         if all(p == position for p in waiting):
             best = len(path)
         for result in op.results:
-            for reader in graph.readers(result)[:_LONGEST]:
+            # One more than the longest path ends the search.
+            for reader in islice(graph.readers(result), _LONGEST + 1):
                 heapq.heappush(waiting, reader)
     group = Group(path[best - 1], set(path[:best]))
     for member in path[:best]:

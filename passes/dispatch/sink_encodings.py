@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from itertools import islice
 
 from ...dialects.cloning import Mapping
 from ...dialects.encoding import encoding_of
@@ -87,8 +88,8 @@ def _path(graph: BlockGraph, unset: int) -> list[int]:
     path: list[int] = []
     whole: list[int] = [0]  # lengths at which nothing but the last value is read outside
     narrow = _LONGEST  # where the first operand that needs packing is
-    waiting = graph.readers(op.results[0])[:_LONGEST]
-    while waiting and len(path) < _LONGEST:
+    waiting = list(graph.readers(op.results[0]))
+    while waiting and len(path) + len(waiting) <= _LONGEST:
         position = heapq.heappop(waiting)
         if path and position == path[-1]:
             continue
@@ -102,7 +103,8 @@ def _path(graph: BlockGraph, unset: int) -> list[int]:
         inside.add(reader.results[0])
         if all(p == position for p in waiting):
             whole.append(len(path))
-        for p in graph.readers(reader.results[0])[:_LONGEST]:
+        # One more than the longest path ends the search.
+        for p in islice(graph.readers(reader.results[0]), _LONGEST + 1):
             heapq.heappush(waiting, p)
     best = whole[-1]
     if best > narrow and not any(is_costly(graph.ops[p]) for p in path[:best]):
