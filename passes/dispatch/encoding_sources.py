@@ -21,8 +21,8 @@ from .equal_encodings import RESHAPES
 # code generation does not tile all of it by the tiles of the packed store.
 _TILED = frozenset(
     {
-        *RESHAPES,
-        *("tensor.empty", "tensor.extract_slice", "arith.constant"),
+        *("tensor.collapse_shape", "tensor.expand_shape", "tensor.empty"),
+        *("tensor.extract_slice", "arith.constant"),
         *("iree_encoding.unset_encoding", "iree_encoding.set_encoding"),
         *("iree_linalg_ext.attention", "iree_linalg_ext.online_attention"),
         "iree_linalg_ext.gather",

@@ -17,7 +17,7 @@ from ...dialects.mlir import (
 from ..remarks import remark
 from .packing import Packing
 
-RESHAPES = ("tensor.collapse_shape", "tensor.expand_shape")
+RESHAPES = ("tensor.cast", "tensor.collapse_shape", "tensor.expand_shape")
 
 
 def merge_encodings(ops: Sequence[Operation], packing: Packing) -> list[Operation]:

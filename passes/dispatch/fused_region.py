@@ -6,6 +6,7 @@ from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 
 from ...dialects.dispatch import DispatchRegion, Output
+from ...dialects.linalg import DYNAMIC, tensor_type
 from ...dialects.mlir import (
     ArrayAttr,
     Attribute,
@@ -114,8 +115,13 @@ class _Body:
 
     def encoded(self, encode: Operation, source: Value) -> Output:
         """A clone of an encoding, as an output."""
-        dynamic = [size for size in self._sizes[source] if not isinstance(size, int)]
         clone = self._clone(encode, source)
+        shape = tensor_type(clone).shape
+        dynamic = (
+            self._builder.index(size) if isinstance(size, int) else size
+            for size, dim in zip(self._sizes[source], shape, strict=True)
+            if dim == DYNAMIC
+        )
         return Output(clone, clone.type, tuple(dynamic))
 
     def _clone(self, op: Operation, source: Value) -> Value:
@@ -138,7 +144,8 @@ def _record(
             sizes.append(tensor_bytes(fusion.encode.results[0].type))
     entries: list[Attribute] = []
     if FUSED in region.op.attributes:
-        entries += list(ArrayAttr(region.op.attributes[FUSED]))
+        before = region.op.attributes[FUSED]
+        entries += list(before) if isinstance(before, ArrayAttr) else []
     with region.op.context:
         i64 = IntegerType.get_signless(64)
         for result, sizes in stored.items():

@@ -113,6 +113,8 @@ class _RegionTests:
                 f"{limits.target} has no tiles for it: the dispatch would store the plain "
                 "value twice"
             )
+        if any(step.name == "tensor.cast" for step in fusion.source.steps):
+            return "it is cast in between: no loop could store it twice"
         moved = _only_moved_by(value, bool(fusion.source.steps))
         if moved is not None:
             return f"the dispatch region only moves it, by '{moved}': no loop could store it twice"

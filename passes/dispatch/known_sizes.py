@@ -73,7 +73,9 @@ def sizes_after(reshape: Operation, sizes: Sequence[Size], b: TensorBuilder) -> 
     ``b`` makes the products that a collapse of dynamic dimensions needs.
     """
     shape = tensor_type(reshape.results[0]).shape
-    if reshape.name != "tensor.collapse_shape":
+    if reshape.name == "tensor.cast":
+        return [old if new == DYNAMIC else new for old, new in zip(sizes, shape, strict=True)]
+    if reshape.name == "tensor.expand_shape":
         return sizes_of(reshape.results[0].type, list(reshape.operands)[1:])
     groups = [
         [IntegerAttr(dim).value for dim in ArrayAttr(group)]

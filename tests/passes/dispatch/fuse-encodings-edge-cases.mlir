@@ -350,3 +350,34 @@ func.func @headrace_ops(%x: tensor<24x40xf32>) -> tensor<24x40xf8E4M3FN, #packed
   %p = "headrace.set_encoding"(%r) : (tensor<24x40xf8E4M3FN>) -> tensor<24x40xf8E4M3FN, #packed>
   return %p : tensor<24x40xf8E4M3FN, #packed>
 }
+
+// -----
+
+#packed = #iree_encoding.testing<>
+// A cast that tells or forgets sizes goes along (IREE issue 23092: not fused).
+// The cast to more static sizes needs fewer of them.
+// CHECK-LABEL: func.func @casts(
+// CHECK-SAME: %[[X:.*]]: tensor<?x?xf32>, %[[M:.*]]: index, %[[N:.*]]: index
+func.func @casts(%x: tensor<?x?xf32>, %m: index, %n: index) -> (tensor<?x40xf32, #packed>, tensor<?x?xf32, #packed>) {
+  // CHECK: flow.dispatch.region -> (tensor<?x40xf32, #{{.*}}>{%[[M]]})
+  // CHECK: %[[C:.*]] = tensor.cast
+  // CHECK-NEXT: iree_encoding.set_encoding %[[C]]
+  %r = flow.dispatch.region -> (tensor<?x?xf32>{%m, %n}) {
+    %e = tensor.empty(%m, %n) : tensor<?x?xf32>
+    %y = linalg.map { math.exp } ins(%x : tensor<?x?xf32>) outs(%e : tensor<?x?xf32>)
+    flow.return %y : tensor<?x?xf32>
+  }
+  %c = tensor.cast %r : tensor<?x?xf32> to tensor<?x40xf32>
+  %p = iree_encoding.set_encoding %c : tensor<?x40xf32> -> tensor<?x40xf32, #packed>
+  // CHECK: %[[C40:.*]] = arith.constant 40 : index
+  // CHECK-NEXT: flow.dispatch.region -> (tensor<?x?xf32, #{{.*}}>{%[[M]], %[[C40]]})
+  %s = flow.dispatch.region -> (tensor<?x40xf32>{%m}) {
+    %e = tensor.empty(%m) : tensor<?x40xf32>
+    %t = tensor.extract_slice %x[0, 0] [%m, 40] [1, 1] : tensor<?x?xf32> to tensor<?x40xf32>
+    %y = linalg.map { math.exp } ins(%t : tensor<?x40xf32>) outs(%e : tensor<?x40xf32>)
+    flow.return %y : tensor<?x40xf32>
+  }
+  %d = tensor.cast %s : tensor<?x40xf32> to tensor<?x?xf32>
+  %q = iree_encoding.set_encoding %d : tensor<?x?xf32> -> tensor<?x?xf32, #packed>
+  return %p, %q : tensor<?x40xf32, #packed>, tensor<?x?xf32, #packed>
+}
