@@ -241,8 +241,8 @@ func.func @peer_36(%x: tensor<4xf32>) -> tensor<4xf32> {
 // body reads too; it is made again there, not carried.
 // CHECK-LABEL: func.func @peer_44(
 // CHECK: scf.for %{{.*}} iter_args(%{{.*}} = %{{.*}}, %[[G:.*]] = %{{.*}}) -> (tensor<2xf32>, tensor<4xf32>)
-// CHECK: "headrace.all_gather"{{.*}}pipelined = true
 // CHECK: %[[B:.*]] = linalg.broadcast
+// CHECK: "headrace.all_gather"{{.*}}pipelined = true
 // CHECK: arith.addf %{{.*}}, %[[B]]
 // CHECK: scf.yield
 func.func @peer_44(%w: tensor<9x2xf32>, %x: tensor<2xf32>, %s: tensor<f32>) -> tensor<2xf32> {
