@@ -21,9 +21,12 @@ class BlockGraph:
         self.ops = operations_of(block)
         self._makers: dict[Value, int] = {}
         self._readers: dict[Value, list[int]] = {}
+        self._captured: set[Value] = set()
         for position, op in enumerate(self.ops):
-            for operand in _all_operands(op):
+            for operand, nested in _all_operands(op):
                 if operand in self._makers:
+                    if nested and op.name.startswith("linalg."):
+                        self._captured.add(operand)
                     readers = self._readers[operand]
                     if not readers or readers[-1] != position:
                         readers.append(position)
@@ -39,14 +42,17 @@ class BlockGraph:
         """Positions of the ops that read a value of this block, in order, each once."""
         return self._readers[value]
 
-    def all_readers(self, position: int) -> Iterator[int]:
-        """Of all results of an op; in order for each result."""
-        for result in self.ops[position].results:
-            yield from self._readers[result]
+    def is_captured(self, value: Value) -> bool:
+        """Whether the body of a structured op reads a value of this block: no
+        tile of it would do, as that may ask for any element."""
+        return value in self._captured
 
 
-def _all_operands(op: Operation) -> Iterator[Value]:
-    yield from op.operands
+def _all_operands(op: Operation) -> Iterator[tuple[Value, bool]]:
+    """What an op reads, and whether something nested in it does."""
+    for operand in op.operands:
+        yield operand, False
     if len(op.regions):
         for inner in walk(op)[1:]:
-            yield from inner.operands
+            for operand in inner.operands:
+                yield operand, True

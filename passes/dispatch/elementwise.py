@@ -117,6 +117,8 @@ def is_broadcast(op: Operation) -> bool:
 
 def is_costly(op: Operation) -> bool:
     """Whether an op takes so long per element that it had better be vectorised."""
+    if not len(op.regions):
+        return False
     cost = 0
     for inner in operations_of(op.regions[0].blocks[0]):
         if inner.name != "arith.constant":

@@ -96,7 +96,9 @@ def _matmul_group(graph: BlockGraph, root: int, limit: int | None, taken: set[in
         if position == path[-1]:
             continue
         op = graph.ops[position]
-        if position in taken or not _continues(op, inside):
+        if position in taken or any(graph.is_captured(o) for o in inside):
+            break
+        if not _continues(op, inside):
             break
         if not any(encoding_of(o.type) for o in op.operands):
             others = [o for o in op.operands if _is_read(graph, o) and o not in inside]
@@ -220,6 +222,8 @@ def _may_move(graph: BlockGraph, group: Group, maker: int) -> bool:
     """
     outside = False
     for result in graph.ops[maker].results:
+        if graph.is_captured(result):
+            return False
         for reader in graph.readers(result):
             if reader > group.anchor:
                 outside = True

@@ -94,6 +94,8 @@ def _path(graph: BlockGraph, unset: int) -> list[int]:
         if path and position == path[-1]:
             continue
         reader = graph.ops[position]
+        if any(graph.is_captured(value) for value in inside):
+            break
         others = _others(graph, reader, inside)
         if others is None:
             break
