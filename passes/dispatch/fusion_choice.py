@@ -19,8 +19,10 @@ from .packing import Packing
 from .reductions import reductions_of
 
 # Alone in a region, these get no loop nest that a second store would fit in.
-_MOVES = ("arith.constant", "linalg.copy", "linalg.fill", "tensor.extract_slice", *UNSET_ENCODING)
-_MOVES_UNLESS_RESHAPED = ("linalg.broadcast", "linalg.transpose")
+_MOVES = (
+    *("arith.constant", "tensor.extract_slice", *UNSET_ENCODING),
+    *("linalg.broadcast", "linalg.copy", "linalg.fill", "linalg.transpose"),
+)
 
 _OPTION = "experimental-multi-use-encoding-fusion"
 
@@ -115,7 +117,7 @@ class _RegionTests:
             )
         if any(step.name == "tensor.cast" for step in fusion.source.steps):
             return "it is cast in between: no loop could store it twice"
-        moved = _only_moved_by(value, bool(fusion.source.steps))
+        moved = _only_moved_by(value)
         if moved is not None:
             return f"the dispatch region only moves it, by '{moved}': no loop could store it twice"
         is_sum = tensor_type(value).rank in self._reductions.ranks
@@ -149,15 +151,12 @@ def _is_sole_use(source: Source) -> bool:
     return all(sum(1 for _ in islice(value.uses, 2)) == 1 for value in values)
 
 
-def _only_moved_by(value: Value, is_reshaped: bool) -> str | None:
+def _only_moved_by(value: Value) -> str | None:
     """The name of the op that a value comes from without a computation."""
     maker = defining_op(value)
     while maker is not None and maker.name in RESHAPES:
         maker = defining_op(maker.operands[0])
-    name = maker.name if maker is not None else "nothing"
-    if name in _MOVES or (is_reshaped and name in _MOVES_UNLESS_RESHAPED):
-        return name
-    return None
+    return maker.name if maker is not None and maker.name in _MOVES else None
 
 
 def _sizes_needed(fusion: Fusion) -> list[Value]:
