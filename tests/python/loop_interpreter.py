@@ -27,8 +27,11 @@ from headrace.dialects.headrace import CollectiveOp
 from headrace.dialects.mlir import (
     Block,
     BoolAttr,
+    DenseElementsAttr,
     DenseI64ArrayAttr,
     DenseIntElementsAttr,
+    FloatAttr,
+    FloatType,
     IntegerAttr,
     IntegerType,
     Operation,
@@ -139,6 +142,9 @@ class Machine:
         attribute = op.attributes["value"]
         if isinstance(attribute, IntegerAttr | BoolAttr):
             return _wrap(int(attribute.value), type_)
+        if isinstance(RankedTensorType(type_).element_type, FloatType):
+            value = FloatAttr(DenseElementsAttr(attribute).get_splat_value()).value
+            return np.full(self._shape(type_), value, _dtype(type_))
         elements = DenseIntElementsAttr(attribute)
         # The bindings give elements of type index as unsigned.
         flat = np.array([int(v) % (1 << 64) for v in elements], np.uint64)
@@ -269,7 +275,7 @@ def _arithmetic(op: Operation, operands: Sequence[Data], type_: Type) -> Data:
     name = op.name.removeprefix("arith.")
     if isinstance(type_, RankedTensorType):
         a, b = (_array(v) for v in operands)
-        function = {"addi": np.add, "subi": np.subtract, "muli": np.multiply}[name]
+        function = {"add": np.add, "sub": np.subtract, "mul": np.multiply}[name[:-1]]
         with np.errstate(over="ignore"):
             return function(a, b)
     if name == "select":
