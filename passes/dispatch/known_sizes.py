@@ -37,14 +37,17 @@ def resolve_dims(region: DispatchRegion) -> None:
         %d = tensor.dim %r, %c0
     becomes %n; and so for an expand_shape of the result.
     """
-    for output, result in zip(region.outputs(), region.op.results, strict=True):
-        if not isinstance(output.type, RankedTensorType):
+    for index, result in enumerate(region.op.results):
+        if not isinstance(result.type, RankedTensorType):
             continue
-        _resolve(result, sizes_of(output.type, output.sizes))
-        for user in [use.owner.operation for use in result.uses]:
+        users = [use.owner.operation for use in result.uses]
+        for user in users:
             if user.name == "tensor.expand_shape":
                 expanded = user.results[0]
                 _resolve(expanded, sizes_of(expanded.type, list(user.operands)[1:]))
+        if any(user.name == "tensor.dim" for user in users):
+            output = region.outputs()[index]
+            _resolve(result, sizes_of(output.type, output.sizes))
 
 
 def _resolve(value: Value, sizes: Sequence[Size]) -> None:

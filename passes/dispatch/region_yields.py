@@ -17,15 +17,15 @@ def yield_once(region: DispatchRegion) -> DispatchRegion:
     first of all results in place of the repeated one: wrong numbers without a
     word (introduced with its PR 20065).
     """
-    first: dict[Hashable, int] = {}
-    outputs: list[Output] = []
-    kept: dict[int, int] = {}
-    for index, output in enumerate(region.outputs()):
-        kept[index] = first.setdefault(value_key(output.yielded), len(outputs))
-        if kept[index] == len(outputs):
-            outputs.append(output)
-    if len(outputs) == len(kept):
+    keys = [value_key(value) for value in region.terminator.operands]
+    if len(set(keys)) == len(keys):
         return region
+    place_of: dict[Hashable, int] = {}
+    outputs: list[Output] = []
+    for key, output in zip(keys, region.outputs(), strict=True):
+        if place_of.setdefault(key, len(outputs)) == len(outputs):
+            outputs.append(output)
+    kept = {index: place_of[key] for index, key in enumerate(keys)}
     repeated = [defining_op(output.yielded) for output in region.outputs()]
     new = region.with_outputs(outputs, kept, {})
     region.op.erase()
