@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from itertools import islice
 
 from ...dialects.dispatch import DispatchRegion
-from ...dialects.encoding import UNSET_ENCODING, encoding_of
+from ...dialects.encoding import UNSET_ENCODING, encoding_of, is_set_encoding
 from ...dialects.linalg import tensor_type
 from ...dialects.mlir import Attribute, Operation, Value, defining_op
 from ..remarks import remark
@@ -69,6 +70,7 @@ class _RegionTests:
         self._yielded = list(region.terminator.operands)
         self._fault = body_fault(region)
         self._reductions = reductions_of(region)
+        self._stored = Counter(_origin(value) for value in self._yielded)
         self._layouts: set[Hashable] = set()
         for output in region.outputs():
             encoding = encoding_of(output.type)
@@ -93,9 +95,10 @@ class _RegionTests:
                 "the dispatch region has a reduction that does not go into it, which "
                 f"{target} cannot tile with a packed store"
             )
-        if not _is_sole_use(fusion.source):
-            if not self._multi_use:
-                return Miss(f"its source has other uses: that needs {_OPTION}")
+        sole = _is_sole_use(fusion.source)
+        if not (sole or self._multi_use):
+            return Miss(f"its source has other uses: that needs {_OPTION}")
+        if not sole or self._stored[_origin(value)] > 1:
             fault = self._second_store_fault(fusion, value)
             if fault is not None:
                 return Miss(f"its source has other uses, and {fault}")
@@ -153,10 +156,17 @@ def _is_sole_use(source: Source) -> bool:
 
 def _only_moved_by(value: Value) -> str | None:
     """The name of the op that a value comes from without a computation."""
-    maker = defining_op(value)
-    while maker is not None and maker.name in RESHAPES:
-        maker = defining_op(maker.operands[0])
+    maker = defining_op(_origin(value))
     return maker.name if maker is not None and maker.name in _MOVES else None
+
+
+def _origin(value: Value) -> Value:
+    """What a region packed and reshaped to get ``value``."""
+    maker = defining_op(value)
+    while maker is not None and (maker.name in RESHAPES or is_set_encoding(maker)):
+        value = maker.operands[0]
+        maker = defining_op(value)
+    return value
 
 
 def _sizes_needed(fusion: Fusion) -> list[Value]:
