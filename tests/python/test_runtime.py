@@ -80,7 +80,7 @@ def npz(path: Path, *arrays: np.ndarray) -> str:
 
 
 def test_tool_writes_and_compares(
-    vmfb: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    vmfb: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     inputs = npz(tmp_path / "in.npz", A, Q, I)
     out = tmp_path / "out.npz"
@@ -91,11 +91,11 @@ def test_tool_writes_and_compares(
         results = [archive[name] for name in archive.files]
     np.testing.assert_array_equal(results[0], A + A)
     assert main([str(vmfb), f"--inputs={inputs}", f"--expect={out}"]) == 0
-    capsys.readouterr()
+    capfd.readouterr()
     results[0][1, 1, 2] += 0.5
     off = npz(tmp_path / "off.npz", *results)
     assert main([str(vmfb), f"--inputs={inputs}", f"--expect={off}"]) == 1
-    lines = capsys.readouterr().out.splitlines()
+    lines = capfd.readouterr().out.splitlines()
     assert lines[0] == (
         "result0: tensor<2x3xbf16> on 2 devices, error 0.0222, tolerance 0.0156: FAILED"
     )
@@ -103,18 +103,18 @@ def test_tool_writes_and_compares(
     assert main([str(vmfb), f"--inputs={inputs}", f"--expect={off}", "--rtol=0.03"]) == 0
 
 
-def test_tool_compiles_mlir(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tool_compiles_mlir(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     source = tmp_path / "program.mlir"
     source.write_text(PROGRAM)
     inputs = npz(tmp_path / "in.npz", A, Q, I)
     assert main([str(source), f"--inputs={inputs}", "--opt-level=O1", "--devices=2"]) == 0
-    assert "result3: tensor<2x3xf32> on 2 devices" in capsys.readouterr().out
+    assert "result3: tensor<2x3xf32> on 2 devices" in capfd.readouterr().out
 
 
-def refused(capsys: pytest.CaptureFixture[str], folder: Path, *arguments: str) -> str:
+def refused(capfd: pytest.CaptureFixture[str], folder: Path, *arguments: str) -> str:
     before = sorted(folder.iterdir())
     assert main(list(arguments)) == 1
-    out, err = capsys.readouterr()
+    out, err = capfd.readouterr()
     assert not out
     assert err.count("error: ") == 1, err
     assert "Traceback" not in err
@@ -141,22 +141,22 @@ def refused(capsys: pytest.CaptureFixture[str], folder: Path, *arguments: str) -
 def test_inputs_that_do_not_fit(
     vmfb: Path,
     tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    capfd: pytest.CaptureFixture[str],
     arrays: list[np.ndarray],
     message: str,
 ) -> None:
     inputs = npz(tmp_path / "in.npz", *arrays)
     out = tmp_path / "out.npz"
-    error = refused(capsys, tmp_path, str(vmfb), f"--inputs={inputs}", f"--outputs={out}")
+    error = refused(capfd, tmp_path, str(vmfb), f"--inputs={inputs}", f"--outputs={out}")
     assert message in error
 
 
 def test_expected_results_that_do_not_fit(
-    vmfb: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    vmfb: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     inputs = npz(tmp_path / "in.npz", A, Q, I)
     expected = npz(tmp_path / "expect.npz", A)
-    error = refused(capsys, tmp_path, str(vmfb), f"--inputs={inputs}", f"--expect={expected}")
+    error = refused(capfd, tmp_path, str(vmfb), f"--inputs={inputs}", f"--expect={expected}")
     assert "expected 4 expected arrays" in error
 
 
@@ -167,6 +167,7 @@ def test_expected_results_that_do_not_fit(
         (["none.mlir"], "cannot read 'none.mlir': No such file or directory"),
         (["{vmfb}", "--inputs=none.npz"], "cannot read 'none.npz'"),
         (["{vmfb}", "--inputs={vmfb}"], "is no .npz file"),
+        (["{vmfb}", "--inputs={one}"], "holds one array; np.savez writes"),
         (["{vmfb}", "--inputs={inputs}", "--function=f"], "no function 'f'; there is: main"),
         (["{vmfb}", "--inputs={inputs}", "--devices=4"], "compiled for 2 devices, not for 4"),
         (["{vmfb}", "--inputs={inputs}", "--target=cpu"], "--target has no effect on a .vmfb"),
@@ -181,29 +182,31 @@ def test_bad_arguments(
     vmfb: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    capfd: pytest.CaptureFixture[str],
     arguments: list[str],
     message: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     inputs = npz(tmp_path / "in.npz", A, Q, I)
-    filled = [a.format(vmfb=vmfb, inputs=inputs) for a in arguments]
-    assert message in refused(capsys, tmp_path, *filled)
+    one = tmp_path / "one.npy"
+    np.save(one, A)
+    filled = [a.format(vmfb=vmfb, inputs=inputs, one=one) for a in arguments]
+    assert message in refused(capfd, tmp_path, *filled)
 
 
 @pytest.mark.parametrize("keep", [0, 3, 100, 0.5, 0.9, -1])
 def test_truncated_program(
-    vmfb: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], keep: float
+    vmfb: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], keep: float
 ) -> None:
     data = vmfb.read_bytes()
     short = tmp_path / "short.vmfb"
     short.write_bytes(data[: keep if isinstance(keep, int) else int(len(data) * keep)])
-    error = refused(capsys, tmp_path, str(short))
+    error = refused(capfd, tmp_path, str(short))
     assert "short.vmfb' is not a complete .vmfb file" in error
 
 
 def test_program_with_damaged_inside(
-    vmfb: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    vmfb: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Whole by its length, nonsense within: whatever IREE says, or a crash of the child."""
     data = bytearray(vmfb.read_bytes())
@@ -211,15 +214,15 @@ def test_program_with_damaged_inside(
     damaged = tmp_path / "damaged.vmfb"
     damaged.write_bytes(data)
     inputs = npz(tmp_path / "in.npz", A, Q, I)
-    refused(capsys, tmp_path, str(damaged), f"--inputs={inputs}")
+    refused(capfd, tmp_path, str(damaged), f"--inputs={inputs}")
 
 
-def test_program_of_another_target(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_program_of_another_target(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     gpu = tmp_path / "gpu.vmfb"
     text = "func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }"
     headrace.compile(text, target="gfx950").save(gpu)
     inputs = npz(tmp_path / "in.npz", np.zeros((1, 4), np.float32))
-    error = refused(capsys, tmp_path, str(gpu), f"--inputs={inputs}")
+    error = refused(capfd, tmp_path, str(gpu), f"--inputs={inputs}")
     assert "the program is for gfx950; headrace-run runs programs for cpu and vmvx" in error
 
 
