@@ -1,4 +1,4 @@
-"""record-shardings: keeps what IREE's input pipeline would drop."""
+"""record-shardings: keeps what IREE's input pipeline would drop, drops what it gets wrong."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from ...dialects.mlir import Operation
 from ..base import Pass
 
 COUNTS = ("num_partitions", "num_replicas")
+_DONATED = "tf.aliasing_output"
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,10 @@ class RecordShardings(Pass):
     ``headrace.num_partitions`` and ``headrace.num_replicas``. The originals
     stay; a headrace attribute that is there already is kept. IREE's StableHLO
     input pipeline drops everything in mhlo's namespace.
+
+    ``tf.aliasing_output`` goes: it says that a donated argument's buffer may
+    hold a result. IREE 3.13 takes it for an order, and writes the result
+    while the argument is still read, or to the wrong device.
 
     Before:
         module attributes {mhlo.num_partitions = 4 : i32} {
@@ -47,6 +52,9 @@ class RecordShardings(Pass):
             results = result_attributes(function)
             found = False
             for attributes in (*arguments, *results):
+                if _DONATED in attributes:
+                    del attributes[_DONATED]
+                    found = True
                 if "mhlo.sharding" in attributes:
                     attributes.setdefault("headrace.sharding", attributes["mhlo.sharding"])
                     found = True

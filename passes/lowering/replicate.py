@@ -30,8 +30,8 @@ from ..model.replication import ReplicationAnalysis
 from .device_collectives import lower_on_devices
 from .placement import placed_values
 
-# Positions in the argument list; no longer right, and IREE uses neither.
-_DROPPED = ("tf.aliasing_output", "jax.buffer_donor")
+# Which buffers results may share: positions in lists that are longer now.
+_DROPPED = ("iree.abi.output", "tf.aliasing_output", "jax.buffer_donor")
 _IDS = ("headrace.partition_id", "headrace.replica_id")
 _PINNED = ("scf.for", "scf.while", "scf.yield", "scf.condition")
 _MERGED = ("scf.for", "scf.while", "scf.if", "scf.index_switch")

@@ -48,12 +48,14 @@ class SpmdToDevices(Pass):
 
     def run(self, module: Operation) -> None:
         """Raises HeadraceError for a device count that does not fit, a loop
-        around a collective that may differ between devices, and a call to a
-        function with collectives (run ``inline`` first)."""
+        around a collective that may differ between devices, a call to a
+        function with collectives (run ``inline`` first), and a collective of
+        IREE's own."""
         devices, partitions = self._counts(module)
         body = module.regions[0].blocks[0]
         functions = [op for op in operations_of(body) if op.name == "func.func"]
         _check_calls(module, functions)
+        _check_channels(module)
         replication = ReplicationAnalysis(module)
         for function in functions:
             if _is_public(function) and len(function.regions[0].blocks):
@@ -82,6 +84,17 @@ def _is_public(function: Operation) -> bool:
     if "sym_visibility" not in attributes:
         return True
     return StringAttr(attributes["sym_visibility"]).value == "public"
+
+
+def _check_channels(module: Operation) -> None:
+    """What IREE's input pipeline makes of a collective that was not raised."""
+    for op in walk(module):
+        if op.name.startswith("flow.collective."):
+            raise error_at(
+                op,
+                f"'{op.name}' needs channels, which a program for all devices lacks; "
+                "--remarks says why the collective was not raised",
+            )
 
 
 def _check_calls(module: Operation, functions: list[Operation]) -> None:

@@ -206,3 +206,28 @@ def test_branch_on_a_sharded_flag_is_refused(tmp_path: Path) -> None:
     signature = "(%x: tensor<4xf32>, %flag: tensor<i1>) -> tensor<4xf32>"
     with pytest.raises(headrace.HeadraceError, match="may differ between devices"):
         run(body, signature, [numbers((4, 4)), np.full(4, True)], tmp_path)
+
+
+def test_donated_arguments_are_read_to_the_end(tmp_path: Path) -> None:
+    """As ``jax.jit(..., donate_argnums=(0, 1))`` marks them; IREE's own use of it is wrong."""
+    x, y = numbers((4, 4), 1), numbers((4, 4), 2)
+    body = """
+      %sum = stablehlo.add %x, %y : tensor<4xf32>
+      %product = stablehlo.multiply %x, %y : tensor<4xf32>
+      return %product, %sum : tensor<4xf32>, tensor<4xf32>"""
+    signature = """(%x: tensor<4xf32> {tf.aliasing_output = 1 : i32},
+                    %y: tensor<4xf32> {tf.aliasing_output = 0 : i32})
+                   -> (tensor<4xf32>, tensor<4xf32>)"""
+    product, total = run(body, signature, [x, y], tmp_path)
+    np.testing.assert_array_equal(product, x * y)
+    np.testing.assert_array_equal(total, x + y)
+
+
+def test_groups_of_different_sizes_are_refused(tmp_path: Path) -> None:
+    groups = f"{HANDLE}, replica_groups = dense<[[0, 1, 2], [3, -1, -1]]> : tensor<2x3xi64>"
+    body = sum_text("%s", "%x", "tensor<4xf32>", f"{groups}, use_global_device_ids")
+    signature = "(%x: tensor<4xf32>) -> tensor<4xf32>"
+    with pytest.raises(
+        headrace.HeadraceError, match="needs channels, which a program for all devices lacks"
+    ):
+        run(f"{body}\nreturn %s : tensor<4xf32>", signature, [numbers((4, 4))], tmp_path)

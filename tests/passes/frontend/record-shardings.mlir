@@ -41,6 +41,16 @@ module @kept attributes {headrace.num_partitions = 2 : i32, mhlo.num_partitions 
 
 // -----
 
+// A result may not take a donated argument's buffer: the argument may still be read.
+// CHECK-LABEL: func.func @donated
+// CHECK-SAME: (%arg0: tensor<8xf32>, %arg1: tensor<8xf32> {jax.buffer_donor = true})
+func.func @donated(%x: tensor<8xf32> {tf.aliasing_output = 0 : i32},
+                   %y: tensor<8xf32> {jax.buffer_donor = true}) -> tensor<8xf32> {
+  return %y : tensor<8xf32>
+}
+
+// -----
+
 // A module that says nothing about devices stays as it is.
 // CHECK-LABEL: module @plain {
 module @plain {

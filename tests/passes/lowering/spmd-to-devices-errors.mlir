@@ -117,3 +117,15 @@ func.func @fp8_sum(%x: tensor<4xf8E4M3FN>) -> tensor<2xf8E4M3FN> {
   return %g : tensor<2xf8E4M3FN>
 }
 }
+
+// -----
+
+module attributes {headrace.num_partitions = 2 : i32, headrace.num_replicas = 1 : i32} {
+func.func @not_raised(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %c = flow.channel.default : !flow.channel
+  %e = tensor.empty() : tensor<4xf32>
+  // expected-error @+1 {{'flow.collective.all_reduce' needs channels, which a program for all devices lacks; --remarks says why the collective was not raised}}
+  %r = flow.collective.all_reduce sum, f32, %e, %x, %c : (tensor<4xf32>, tensor<4xf32>, !flow.channel) -> %e as tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+}

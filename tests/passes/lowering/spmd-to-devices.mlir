@@ -13,7 +13,7 @@ module attributes {headrace.num_partitions = 2 : i32, headrace.num_replicas = 1 
 // CHECK-SAME: -> (i32, tensor<4xf32> {iree.abi.affinity = #hal.device.promise<@dev0>},
 // CHECK-SAME: i32, tensor<4xf32> {iree.abi.affinity = #hal.device.promise<@dev1>})
 // CHECK-NEXT: return %arg1, %arg0, %arg3, %arg2
-func.func @signature(%x: tensor<4xf32> {headrace.sharding = "{replicated}", tf.aliasing_output = 1 : i32}, %n: i32) -> (i32, tensor<4xf32>) {
+func.func @signature(%x: tensor<4xf32> {headrace.sharding = "{replicated}", iree.abi.output = 1 : index, tf.aliasing_output = 1 : i32}, %n: i32) -> (i32, tensor<4xf32>) {
   return %n, %x : i32, tensor<4xf32>
 }
 
