@@ -108,10 +108,11 @@ def _tolerance(text: str | None) -> float | None:
 
 def _read_npz(path: str) -> list[Array]:
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            entries: list[Array] = []
-            if isinstance(archive, np.lib.npyio.NpzFile):
-                entries = [archive[name] for name in archive.files]
+        loaded = np.load(path, allow_pickle=False)
+        if isinstance(loaded, np.ndarray):
+            raise HeadraceError(f"'{path}' holds one array; np.savez writes an .npz file of arrays")
+        with loaded as archive:
+            entries: list[Array] = [archive[name] for name in archive.files]
             # Any other zip archive, a .vmfb among them, gives plain bytes.
             if not entries or any(isinstance(entry, bytes) for entry in entries):
                 raise HeadraceError(f"'{path}' is no .npz file of arrays")
