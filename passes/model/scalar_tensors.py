@@ -150,11 +150,10 @@ def dense_integer(constant: Operation) -> int | None:
     """The one integer of a rank-0 or scalar ``arith.constant``; None if it has
     none to read, such as a resource."""
     attribute = constant.attributes["value"]
-    if isinstance(attribute, IntegerAttr | BoolAttr):
-        return int(attribute.value)
     if isinstance(attribute, DenseIntElementsAttr):
-        return int(attribute[0])
-    return None
+        # Not attribute[0]: the bindings index only the usual widths.
+        attribute = attribute.get_splat_value()
+    return int(attribute.value) if isinstance(attribute, IntegerAttr | BoolAttr) else None
 
 
 def _inputs(generic: Operation) -> list[Value]:

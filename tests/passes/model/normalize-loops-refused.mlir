@@ -308,3 +308,25 @@ func.func @other_generics(%x: tensor<4xi32>, %y: tensor<i32>) -> (i32, i32) {
   %d = tensor.extract %b[] : tensor<i32>
   return %c, %d : i32, i32
 }
+
+// -----
+
+// Constants of all widths become scalars.
+// CHECK-LABEL: func.func @widths
+// CHECK-DAG: arith.constant 3 : i4
+// CHECK-DAG: arith.constant 5 : i128
+// CHECK-DAG: arith.constant true
+// CHECK-DAG: arith.constant -7 : index
+// CHECK-NOT: tensor.extract
+// CHECK: return
+func.func @widths() -> (i4, i128, i1, index) {
+  %a = arith.constant dense<3> : tensor<i4>
+  %b = arith.constant dense<5> : tensor<i128>
+  %c = arith.constant dense<true> : tensor<i1>
+  %d = arith.constant dense<-7> : tensor<index>
+  %0 = tensor.extract %a[] : tensor<i4>
+  %1 = tensor.extract %b[] : tensor<i128>
+  %2 = tensor.extract %c[] : tensor<i1>
+  %3 = tensor.extract %d[] : tensor<index>
+  return %0, %1, %2, %3 : i4, i128, i1, index
+}
