@@ -8,7 +8,16 @@ from typing import Literal
 
 from ...dialects.arith import Scalars
 from ...dialects.cloning import clone_op
-from ...dialects.mlir import InsertionPoint, Operation, RankedTensorType, UnitAttr, Value
+from ...dialects.mlir import (
+    FloatType,
+    IndexType,
+    InsertionPoint,
+    IntegerType,
+    Operation,
+    RankedTensorType,
+    UnitAttr,
+    Value,
+)
 from ...dialects.scf import ForLoop, build_if, constant_value, trip_count
 from ...dialects.wire_bytes import received_bytes, tensor_bytes
 from .loop_stages import Ahead, Chain, LoopBody, Refusal, Tail
@@ -254,11 +263,12 @@ def _bytes_of(values: Iterable[Value]) -> int | None:
     total = 0
     for value in values:
         # Scalars are in registers.
-        if isinstance(value.type, RankedTensorType):
-            size = tensor_bytes(value.type)
-            if size is None:
-                return None
-            total += size
+        if isinstance(value.type, IntegerType | IndexType | FloatType):
+            continue
+        size = tensor_bytes(value.type) if isinstance(value.type, RankedTensorType) else None
+        if size is None:
+            return None
+        total += size
     return total
 
 
