@@ -76,6 +76,12 @@ class CompileOptions:
         for name in ("iree_flags", "pipeline_collectives"):
             given = values.get(name, ())
             values[name] = (given,) if isinstance(given, str) else tuple(given)
+            if not all(isinstance(value, str) for value in values[name]):
+                raise HeadraceError(f"{name} takes strings, got {given!r}")
+        for name in ("devices", "pipeline_budget"):
+            given = values.get(name)
+            if given is not None and (isinstance(given, bool) or not isinstance(given, int)):
+                raise HeadraceError(f"{name} takes an integer, got {given!r}")
         return cls(**values)
 
     def pipeliner(self) -> PipelineCollectives:

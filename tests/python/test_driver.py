@@ -116,6 +116,21 @@ def test_remarks() -> None:
     assert any("never narrowed" in r.message and r.line for r in result.remarks)
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"devices": "2"}, "devices takes an integer, got '2'"),
+        ({"devices": True}, "devices takes an integer, got True"),
+        ({"pipeline_budget": 1.5}, "pipeline_budget takes an integer, got 1.5"),
+        ({"iree_flags": ["-x", 3]}, "iree_flags takes strings, got"),
+    ],
+)
+def test_options_of_another_type(options: dict[str, object], message: str) -> None:
+    with pytest.raises(headrace.HeadraceError) as error:
+        headrace.compile(ADD, **options)
+    assert message in str(error.value)
+
+
 def test_unknown_options() -> None:
     with pytest.raises(headrace.HeadraceError, match="unknown option 'targets'; did you mean"):
         headrace.compile(ADD, targets="cpu")
