@@ -19,6 +19,10 @@ from ..passes.pipeline import Instrumentation, Step
 _SIZE = 4096
 
 
+class _Terminated(BaseException):
+    """Leaves the child's work by way of its ``finally``s: files and processes go."""
+
+
 class Activity(Instrumentation):
     """What the child is doing, in memory that outlives it."""
 
@@ -50,7 +54,12 @@ def supervise(body: Callable[[], int], crashed: Callable[[str], HeadraceError]) 
     sys.stderr.flush()
     child = os.fork()
     if child == 0:
-        code = body()
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, _terminate)
+        try:
+            code = body()
+        except _Terminated as stop:
+            code = 128 + int(stop.args[0])
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)  # what comes after is for the parent alone
@@ -61,6 +70,10 @@ def supervise(body: Callable[[], int], crashed: Callable[[str], HeadraceError]) 
     if number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         return 128 + number
     raise crashed(_signal_name(number))
+
+
+def _terminate(number: int, frame: FrameType | None) -> None:
+    raise _Terminated(number)
 
 
 def _wait(child: int) -> int:

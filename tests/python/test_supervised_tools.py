@@ -5,6 +5,8 @@ from __future__ import annotations
 import faulthandler
 import os
 import signal
+import tempfile
+from pathlib import Path
 
 import pytest
 from headrace.dialects.mlir import HeadraceError
@@ -35,3 +37,14 @@ def test_exit_code_passes_through() -> None:
 def test_errors_are_printed_once(capfd: pytest.CaptureFixture[str]) -> None:
     assert run_supervised("headrace-run", refuse) == 1
     assert capfd.readouterr().err == "error: this input is refused\n"
+
+
+def test_termination_leaves_no_files(tmp_path: Path) -> None:
+    def work() -> int:
+        with tempfile.TemporaryDirectory(dir=tmp_path):
+            assert list(tmp_path.iterdir())
+            os.kill(os.getpid(), signal.SIGTERM)
+        return 0
+
+    assert run_supervised("headrace-compile", work) == 128 + signal.SIGTERM
+    assert not list(tmp_path.iterdir())
