@@ -1,0 +1,59 @@
+"""Programs through the dispatch stage, for tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import iree.runtime as rt
+import numpy as np
+from headrace.compiler import pipelines, report_phases
+from headrace.compiler.element_types import Array
+from headrace.compiler.iree_child import run_iree_compile
+from headrace.compiler.targets import find_target
+from headrace.dialects.mlir import Operation, make_context, parse_module
+from headrace.passes.dispatch.stage import dispatch_stage
+from headrace.passes.pipeline import Pipeline
+
+CASES = Path(__file__).parents[2] / "benchmarks" / "inputs" / "dispatch"
+
+
+def lowered(text: str, target: str, *, multi_use: bool = False, estimate: bool = True) -> Operation:
+    """The module as IREE is handed it, collectives in channel form."""
+    module = parse_module(text, "test", make_context())
+    stage = ",".join(("lower-encodings", *dispatch_stage(target, multi_use=multi_use)))
+    if not estimate:
+        stage = stage.replace("set-encodings{", "set-encodings{estimate=false ")
+    passes = pipelines.default_pipeline(target, "channel", 1).replace("lower-encodings", stage)
+    Pipeline.parse(passes).run(module)
+    return module
+
+
+def flags_for(target: str) -> tuple[str, ...]:
+    """Without IREE's own data tiling: what is packed is ours to say."""
+    return tuple(f for f in find_target(target).flags("channel", 1) if "data-tiling" not in f)
+
+
+def compiled(module: Operation, target: str) -> tuple[bytes, dict[str, object]]:
+    """The program, and what its phases say of launches and bytes."""
+    child = run_iree_compile(module, flags_for(target), report_phases.PHASES)
+    return child.vmfb, report_phases.read_phases(child.phases)
+
+
+class Program:
+    """A compiled program on the CPU, called with one array per argument."""
+
+    def __init__(self, vmfb: bytes) -> None:
+        self._context = rt.SystemContext(config=rt.Config("local-task"))
+        self._context.add_vm_module(rt.VmModule.copy_buffer(self._context.instance, vmfb))
+
+    def __call__(self, name: str, *arguments: Array) -> list[Array]:
+        modules = self._context.modules
+        functions = next(modules[key] for key in modules if key != "hal")
+        results = functions[name](*arguments)
+        results = results if isinstance(results, tuple) else (results,)
+        return [np.asarray(result.to_host()) for result in results]
+
+
+def error(found: Array, expected: Array) -> float:
+    """The largest difference, relative to the largest expected number."""
+    return float(np.abs(found - expected).max() / np.abs(expected).max())
