@@ -8,6 +8,7 @@ from itertools import islice
 
 from ...dialects.dispatch import DispatchRegion
 from ...dialects.encoding import UNSET_ENCODING, encoding_of, is_set_encoding
+from ...dialects.encoding_ops import RESULT
 from ...dialects.linalg import tensor_type
 from ...dialects.mlir import Attribute, Operation, Value, defining_op
 from ..remarks import remark
@@ -72,14 +73,19 @@ class _RegionTests:
         self._reductions = reductions_of(region)
         self._stored = Counter(_origin(value) for value in self._yielded)
         self._layouts: set[Hashable] = set()
-        for output in region.outputs():
-            encoding = encoding_of(output.type)
+        self._roles: dict[Hashable, Attribute] = {}
+        for value in self._yielded:
+            encoding = encoding_of(value.type)
             if encoding is not None:
-                self._layouts.add(limits.layout_class(encoding))
+                self._store(value, encoding)
 
     def accept(self, fusion: Fusion) -> None:
         """The fusion is done: its layout takes its place among those stored."""
-        self._layouts.add(self._layout(fusion))
+        self._store(self._yielded[fusion.source.result], _encoding(fusion))
+
+    def _store(self, value: Value, encoding: Attribute) -> None:
+        self._layouts.add(self._limits.layout_class(encoding))
+        self._roles[_origin(value), self._limits.role(encoding)] = encoding
 
     def miss(self, fusion: Fusion) -> Miss | None:
         """Why not to fuse; None if nothing but the sizes it needs is in the way."""
@@ -102,7 +108,13 @@ class _RegionTests:
             fault = self._second_store_fault(fusion, value)
             if fault is not None:
                 return Miss(f"its source has other uses, and {fault}")
-        stored = self._layouts | {self._layout(fusion)}
+        encoding = _encoding(fusion)
+        if self._roles.get((_origin(value), self._limits.role(encoding)), encoding) != encoding:
+            return Miss(
+                "the dispatch region packs it for the same operand already: should both come "
+                f"out the same, {target} could not store them twice"
+            )
+        stored = self._layouts | {self._limits.layout_class(encoding)}
         if 0 < self._limits.packings < len(stored):
             return Miss(
                 f"the dispatch region stores {len(stored) - 1} packed layout(s) already, "
@@ -124,12 +136,9 @@ class _RegionTests:
         if moved is not None:
             return f"the dispatch region only moves it, by '{moved}': no loop could store it twice"
         is_sum = tensor_type(value).rank in self._reductions.ranks
-        if is_sum and not limits.packs_sums_as_results and limits.packs_as_result(encoding):
+        if is_sum and not limits.packs_sums_as_results and limits.role(encoding) == RESULT:
             return f"{limits.target} cannot store a sum plain and packed as a matmul's result"
         return None
-
-    def _layout(self, fusion: Fusion) -> Hashable:
-        return self._limits.layout_class(_encoding(fusion))
 
 
 def missed(op: Operation, miss: Miss) -> None:

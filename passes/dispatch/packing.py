@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 
-from ...dialects.encoding_ops import RESULT, OperandEncoding
+from ...dialects.encoding_ops import OperandEncoding
 from ...dialects.linalg import DYNAMIC
 from ...dialects.mlir import Attribute
 from ..lowering.fp8_support import fp8_support
@@ -50,10 +50,14 @@ class Packing:
         rest = (matmul.operand_index, matmul.element_types, matmul.maps)
         return (rest, _narrow_side(m, n) if self.target in ("cpu", "vmvx") else (m, n))
 
-    def packs_as_result(self, encoding: Attribute) -> bool:
-        """Whether an encoding is that of a matmul's result."""
+    def role(self, encoding: Attribute) -> Hashable:
+        """Which operand of a matmul is packed; others stand for themselves.
+
+        Packings of one value for one role may come out the same, whatever
+        their encodings say.
+        """
         matmul = OperandEncoding.parse(encoding)
-        return matmul is not None and matmul.operand_index == RESULT
+        return encoding if matmul is None else matmul.operand_index
 
     def resolves(self, encoding: Attribute) -> bool:
         """Whether a packed value differs from the plain one.

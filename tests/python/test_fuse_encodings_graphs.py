@@ -107,14 +107,15 @@ def test_graphs_agree_with_numpy(part: int) -> None:
     check(graphs_from(5000 + TOGETHER * part, TOGETHER), multi_use=part % 2 == 1)
 
 
-@pytest.mark.parametrize("multi_use", [False, True])
-def test_ours_leaves_no_more_launches_than_iree(multi_use: bool) -> None:
-    """Ours never fails, leaves a valid module, and never leaves more launches than
-    IREE's pass, for a target that compiles all of them."""
-    for seed in range(40):
+def test_ours_leaves_no_more_launches_than_iree() -> None:
+    """Without the option: with it, much of what IREE's pass makes does not compile.
+
+    And for gfx942, on which any packing of a value with one user compiles.
+    """
+    for seed in range(60):
         graph = random_graph("f", 20_000 + seed)
-        ours = fused(graph.text, multi_use, "gfx942")
-        theirs = None if graph.yields_twice else fused_by_iree(graph.text, multi_use)
+        ours = fused(graph.text, multi_use=False, target="gfx942")
+        theirs = None if graph.yields_twice else fused_by_iree(graph.text, multi_use=False)
         if theirs is not None:
             assert packings_outside(ours) <= packings_outside(theirs), graph.text
 
