@@ -1,0 +1,164 @@
+"""The dispatch stage as a whole: launches, bytes and numbers of known cases."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from dispatch_programs import CASES, Program, compiled, error, lowered
+from headrace.compiler.element_types import Array
+from headrace.dialects.mlir import Operation, walk
+
+MODEL = Path(__file__).parents[1] / "models" / "multi_use_block"
+# Launches without and with the option, and bytes written; stock iree-compile
+# 3.13 with data tiling: 4, 4, 7 and 6 launches, 16.8, 16.8, 18.9 and 16.8 MB.
+COUNTS = {
+    "a_multiuse": (4, 3, 16_777_216),
+    "a2_multiuse_nocollapse": (4, 3, 16_777_216),
+    "a3_multiuse_twomatmul": (6, 5, 16_777_216),
+    "a4_twomatmul_noresidual": (6, 5, 16_777_216),
+}
+
+
+@cache
+def _case(name: str, multi_use: bool) -> tuple[bytes, dict[str, object]]:
+    text = (CASES / f"{name}.mlir").read_text()
+    return compiled(lowered(text, "cpu", multi_use=multi_use), "cpu")
+
+
+@pytest.mark.parametrize("multi_use", [False, True])
+@pytest.mark.parametrize("name", COUNTS)
+def test_launches_and_bytes(name: str, multi_use: bool) -> None:
+    _, counts = _case(name, multi_use)
+    assert counts["launches"] == COUNTS[name][multi_use]
+    assert counts["bytes_written"] == COUNTS[name][2]
+
+
+def _expected(name: str, arguments: list[Array]) -> list[Array]:
+    x, b, *weights = arguments
+    p = np.tanh(x + b)
+    products = [p @ w for w in weights]
+    if name.startswith("a3"):
+        return [products[0] + p, products[1]]
+    return [*products, p]
+
+
+@pytest.mark.parametrize("multi_use", [False, True])
+@pytest.mark.parametrize("name", COUNTS)
+def test_numbers(name: str, multi_use: bool) -> None:
+    text = (CASES / f"{name}.mlir").read_text()
+    types = re.findall(r"%\w+: tensor<([\dx]+)xf32>", text.partition("@main")[2].partition("{")[0])
+    random = np.random.default_rng(0)
+    shapes = [[int(size) for size in t.split("x")] for t in types]
+    arguments = [random.standard_normal(shape).astype(np.float32) for shape in shapes]
+    found = Program(_case(name, multi_use)[0])("main", *arguments)
+    expected = _expected(name, arguments)
+    assert len(found) == len(expected)
+    for a, e in zip(found, expected, strict=True):
+        assert error(a, e) < 1e-4
+
+
+@pytest.mark.parametrize("name", COUNTS)
+@pytest.mark.parametrize("target", ["gfx942", "gfx950"])
+def test_packs_for_mfma_when_told_to(name: str, target: str) -> None:
+    text = (CASES / f"{name}.mlir").read_text()
+    module = lowered(text, target, multi_use=True, estimate=False)
+    assert len(_named(module, "iree_encoding.unset_encoding")) == 1 + ("two" in name)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", COUNTS)
+@pytest.mark.parametrize(
+    "target", ["gfx942", "gfx950", "gfx1201", "sm_80", "sm_89", "vulkan-rdna3"]
+)
+def test_compiles_for_gpus(name: str, target: str) -> None:
+    text = (CASES / f"{name}.mlir").read_text()
+    for estimate in (False, True):
+        compiled(lowered(text, target, multi_use=True, estimate=estimate), target)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", COUNTS)
+def test_compiles_each_time(name: str) -> None:
+    text = (CASES / f"{name}.mlir").read_text()
+    for _ in range(10):
+        compiled(lowered(text, "cpu", multi_use=True), "cpu")
+
+
+def _named(module: Operation, name: str) -> list[Operation]:
+    return [op for op in walk(module) if op.name == name]
+
+
+def test_one_packed_activation_for_three_matmuls() -> None:
+    module = lowered((MODEL / "model.mlir").read_text(), "cpu")
+    matmuls = _named(module, "linalg.matmul")
+    assert len(matmuls) == 3
+    assert len({op.operands[0] for op in matmuls}) == 1
+    # One region makes it: the activation, quantized, decoded and packed.
+    region = matmuls[0].operands[0].owner.operation
+    assert region.name == "flow.dispatch.region"
+    assert len(_named(region, "iree_encoding.set_encoding")) == 1
+    assert "f8E4M3FN" in str(region)
+
+
+def test_multi_use_block_on_the_cpu() -> None:
+    module = lowered((MODEL / "model.mlir").read_text(), "cpu")
+    vmfb, counts = compiled(module, "cpu")
+    # Stock with data tiling: 13 launches, 3.9 MB, and a crash when run.
+    assert counts["launches"] == 8
+    assert counts["bytes_written"] == 3_194_880
+    inputs = np.load(MODEL / "inputs.npz")
+    arguments = [np.ascontiguousarray(inputs[name][0]) for name in inputs.files]
+    expected = np.load(MODEL / "outputs.npz")
+    (found,) = Program(vmfb)("main", *arguments)
+    assert error(found, expected[expected.files[0]][0]) < 1e-4
+
+
+REQUANTIZED = """
+#whole = affine_map<(i, j) -> (i, j)>
+func.func @main(%x: tensor<256x320xf32>, %w: tensor<320x250xf8E4M3FN>, %s: tensor<f32>, %t: tensor<f32>)
+    -> (tensor<256x250xf32>, tensor<256x320xf32>) {
+  %e = tensor.empty() : tensor<256x320xf32>
+  %p = linalg.generic {indexing_maps = [#whole, #whole], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<256x320xf32>) outs(%e : tensor<256x320xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = math.tanh %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<256x320xf32>
+  %q = "headrace.quantize"(%p, %s) {operandSegmentSizes = array<i32: 1, 1>, scale_mode = "divide",
+    saturate = true} : (tensor<256x320xf32>, tensor<f32>) -> tensor<256x320xf8E4M3FN>
+  %m = "headrace.matmul"(%q, %w, %s, %t) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0>,
+    lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>,
+    rhs_contracting = array<i64: 0>, epilogue = "none"}
+    : (tensor<256x320xf8E4M3FN>, tensor<320x250xf8E4M3FN>, tensor<f32>, tensor<f32>) -> tensor<256x250xf32>
+  %y = linalg.generic {indexing_maps = [#whole, #whole], iterator_types = ["parallel", "parallel"]}
+      ins(%p : tensor<256x320xf32>) outs(%e : tensor<256x320xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = math.absf %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<256x320xf32>
+  return %m, %y : tensor<256x250xf32>, tensor<256x320xf32>
+}
+"""
+
+
+def test_requantization_is_packed_where_it_is_made() -> None:
+    """The Llama 405B shape: producer to another user, and to requantize,
+    encode, scaled matmul. The option has nothing to do with it."""
+    module = lowered(REQUANTIZED, "cpu")
+    assert str(module) == str(lowered(REQUANTIZED, "cpu", multi_use=True))
+    (matmul,) = _named(module, "linalg.matmul")
+    region = matmul.operands[0].owner.operation
+    assert region.name == "flow.dispatch.region"
+    assert "f8E4M3FN" in str(region)
+    assert [str(r.type).partition(",")[0] for r in region.results] == [
+        "tensor<256x320xf32>",  # the producer, for the other user
+        "tensor<256x320xf32",  # packed
+    ]
+    _, counts = compiled(module, "cpu")
+    # Producer with requantize and encode; weight with encode; matmul; other user.
+    assert counts["launches"] == 4
+    assert counts["encodes"] == 0
