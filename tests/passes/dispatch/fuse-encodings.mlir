@@ -295,3 +295,36 @@ func.func @multi_use(%x: tensor<24x40xf32>) -> (tensor<24x40xf32>, tensor<24x40x
   %p = iree_encoding.set_encoding %r : tensor<24x40xf32> -> tensor<24x40xf32, #packed>
   return %r, %p : tensor<24x40xf32>, tensor<24x40xf32, #packed>
 }
+
+// -----
+
+#packed = #iree_encoding.testing<>
+#id = affine_map<(i, j) -> (i, j)>
+// A requantization between a value with several users and its packing: the
+// encoding goes into the requantization, and nothing multi-use is needed.
+// CHECK-LABEL: func.func @requantized(
+func.func @requantized(%x: tensor<24x40xf32>) -> (tensor<24x40xf32>, tensor<24x40xf8E4M3FN, #packed>) {
+  // CHECK: %[[R:.*]] = flow.dispatch.region -> (tensor<24x40xf32>) {
+  // CHECK: %[[Q:.*]] = flow.dispatch.region -> (tensor<24x40xf8E4M3FN, #{{.*}}>)
+  // CHECK: arith.truncf
+  // CHECK: iree_encoding.set_encoding
+  // CHECK-NEXT: flow.return
+  // CHECK: return %[[R]], %[[Q]]
+  %r = flow.dispatch.region -> (tensor<24x40xf32>) {
+    %e = tensor.empty() : tensor<24x40xf32>
+    %y = linalg.map { math.tanh } ins(%x : tensor<24x40xf32>) outs(%e : tensor<24x40xf32>)
+    flow.return %y : tensor<24x40xf32>
+  }
+  %q = flow.dispatch.region -> (tensor<24x40xf8E4M3FN>) {
+    %e = tensor.empty() : tensor<24x40xf8E4M3FN>
+    %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%r : tensor<24x40xf32>) outs(%e : tensor<24x40xf8E4M3FN>) {
+    ^bb0(%a: f32, %o: f8E4M3FN):
+      %0 = arith.truncf %a : f32 to f8E4M3FN
+      linalg.yield %0 : f8E4M3FN
+    } -> tensor<24x40xf8E4M3FN>
+    flow.return %y : tensor<24x40xf8E4M3FN>
+  }
+  %p = iree_encoding.set_encoding %q : tensor<24x40xf8E4M3FN> -> tensor<24x40xf8E4M3FN, #packed>
+  return %r, %p : tensor<24x40xf32>, tensor<24x40xf8E4M3FN, #packed>
+}
