@@ -37,6 +37,8 @@ from .pipelined_mark import (
 # On a collective: pipeline it, where its kind is pipelined on request only.
 REQUEST = "headrace.pipeline"
 
+_CAP = "the cap of {} collectives is reached"
+
 Direction = Literal["sink", "backward", "forward"]
 # Once, with all trips' data, is less than once per trip; and ahead holds
 # nothing up, where behind the last trip's result still has to be waited for.
@@ -210,17 +212,26 @@ class _LoopPipeliner:
         """The first of ``positions`` that fit together; reasons on the others."""
         taken: list[int] = []
         found: tuple[int, int] = (0, 0)
+        cap = self._limits.in_flight
         if self._limits.in_flight < 0 and self._limits.budget < 0:
             taken = positions
         else:
+            held: frozenset[int] = frozenset()
             for position in positions:
-                moved, live = self._cost(body, direction, plan([*taken, position]))
+                # Full: not even tried, unless it moves along anyway.
+                full = direction != "sink" and self._taken + found[0] >= cap >= 0
+                if full and position not in held:
+                    give_reason(body.ops[position], _CAP.format(cap))
+                    continue
+                tried = plan([*taken, position])
+                moved, live = self._cost(body, direction, tried)
                 fault = self._over_limits(moved, live, found)
                 if fault is not None:
                     give_reason(body.ops[position], fault)
                 else:
                     taken.append(position)
                     found = (moved, live or 0)
+                    held = frozenset(_positions(tried))
         if not taken:
             return None
         self._taken += found[0]
@@ -234,13 +245,11 @@ class _LoopPipeliner:
 
         None for the bytes where a size is dynamic.
         """
-        ahead = isinstance(plan, Ahead)
-        positions, values = (plan.moved, plan.carried) if ahead else (plan.positions, plan.crossing)
-        live = _bytes_of(values)
+        live = _bytes_of(plan.carried if isinstance(plan, Ahead) else plan.crossing)
         if direction == "sink":
             # Those that leave the loop are not in flight in it.
             return 0, None if live is None else live * (body.loop.trips() or 0)
-        within = set(positions)
+        within = set(_positions(plan))
         moved = sum(p in within and not is_pipelined(body.ops[p]) for p in body.collectives)
         return moved, live
 
@@ -248,7 +257,7 @@ class _LoopPipeliner:
         """Why a group may not grow to that cost, from what it costs ``so_far``."""
         cap, budget = self._limits.in_flight, self._limits.budget
         if moved and 0 <= cap < self._taken + moved:
-            return f"the cap of {cap} collectives is reached"
+            return _CAP.format(cap)
         if budget < 0:
             return None
         if live is None:
@@ -257,6 +266,10 @@ class _LoopPipeliner:
             left = budget - self._live - so_far[1]
             return f"it needs {live - so_far[1]} bytes, {left} of the budget are left"
         return None
+
+
+def _positions(plan: Ahead | Tail) -> tuple[int, ...]:
+    return plan.moved if isinstance(plan, Ahead) else plan.positions
 
 
 def _bytes_of(values: Iterable[Value]) -> int | None:
