@@ -81,3 +81,40 @@ func.func @effects(%x: tensor<8xf32>, %m: memref<4xf32>) {
   linalg.fill ins(%k : f32) outs(%m : memref<4xf32>)
   return
 }
+
+// Loops that end and branches go with what is in them, but not where an op in
+// them may have effects, and not a loop that may never end.
+// CHECK-LABEL: func.func @control_flow(
+// CHECK-NOT: scf.for
+// CHECK-NOT: headrace
+// CHECK: scf.while
+// CHECK: scf.if
+// CHECK: "test.effect"
+// CHECK: return
+func.func @control_flow(%x: tensor<2xf32>, %p: i1) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  %r = scf.for %i = %c0 to %c9 step %c1 iter_args(%a = %x) -> tensor<2xf32> {
+    %s = "headrace.all_reduce"(%a) {pipelined = false, reduction = "add", replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<2xf32>) -> tensor<2xf32>
+    %b = scf.if %p -> tensor<2xf32> {
+      scf.yield %s : tensor<2xf32>
+    } else {
+      scf.yield %a : tensor<2xf32>
+    }
+    scf.yield %b : tensor<2xf32>
+  }
+  %w = scf.while (%q = %p) : (i1) -> i1 {
+    scf.condition(%q) %q : i1
+  } do {
+  ^bb0(%q: i1):
+    scf.yield %q : i1
+  }
+  %e = scf.if %p -> tensor<2xf32> {
+    "test.effect"() : () -> ()
+    scf.yield %x : tensor<2xf32>
+  } else {
+    scf.yield %x : tensor<2xf32>
+  }
+  return
+}
