@@ -34,6 +34,8 @@ from .placement import placed_values
 _DROPPED = ("iree.abi.output", "tf.aliasing_output", "jax.buffer_donor")
 _IDS = ("headrace.partition_id", "headrace.replica_id")
 _PINNED = ("scf.for", "scf.while", "scf.yield", "scf.condition")
+# Sorts, scatters: each writes into an operand, which devices may not share.
+_IN_PLACE = "iree_linalg_ext."
 _MERGED = ("scf.for", "scf.while", "scf.if", "scf.index_switch")
 
 
@@ -152,19 +154,19 @@ class Replicator:
                 copies = self._copies.get(operand)
                 if copies is not None:
                     inner.operands[index] = copies[device]
-        if clone.name.startswith("scf."):
+        if clone.name.startswith(("scf.", _IN_PLACE)):
             self._settle(op, clone, device)
         return clone
 
     def _settle(self, op: Operation, clone: Operation, device: int) -> None:
-        """In a loop or branch that was cloned for a device: puts constants for
-        ids, and pins what goes around or out."""
+        """In an op that was cloned for a device: puts constants for ids, and
+        pins what goes around or out of loops and branches or is written to."""
         for old, new in list(zip(walk(op), walk(clone), strict=True)):
             ip = InsertionPoint(new)
             if old.name in _IDS:
                 new.results[0].replace_all_uses_with(self._id(old, device, ip))
                 new.erase()
-            elif old.name in _PINNED:
+            elif old.name in _PINNED or old.name.startswith(_IN_PLACE):
                 for index, operand in enumerate(old.operands):
                     new.operands[index] = self._pin(operand, new.operands[index], device, ip)
 

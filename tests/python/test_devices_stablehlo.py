@@ -231,3 +231,28 @@ def test_groups_of_different_sizes_are_refused(tmp_path: Path) -> None:
         headrace.HeadraceError, match="needs channels, which a program for all devices lacks"
     ):
         run(f"{body}\nreturn %s : tensor<4xf32>", signature, [numbers((4, 4))], tmp_path)
+
+
+def test_scatters_into_a_constant(tmp_path: Path) -> None:
+    """The gradient of a sort: IREE cannot place a constant that all devices write to."""
+    x = np.random.default_rng(7).permutation(64).reshape(4, 2, 8).astype(np.float32)
+    body = """
+      %iota = stablehlo.iota dim = 1 : tensor<2x8xi32>
+      %sorted:2 = "stablehlo.sort"(%x, %iota) <{dimension = 1 : i64, is_stable = true}> ({
+      ^bb0(%a: tensor<f32>, %b: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
+        %less = stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+        stablehlo.return %less : tensor<i1>
+      }) : (tensor<2x8xf32>, tensor<2x8xi32>) -> (tensor<2x8xf32>, tensor<2x8xi32>)
+      %at = stablehlo.reshape %sorted#1 : (tensor<2x8xi32>) -> tensor<2x8x1xi32>
+      %zero = stablehlo.constant dense<0.0> : tensor<2x8xf32>
+      %r = "stablehlo.scatter"(%zero, %at, %sorted#0) <{
+        scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [1],
+          input_batching_dims = [0], scatter_indices_batching_dims = [0],
+          scatter_dims_to_operand_dims = [1], index_vector_dim = 2>}> ({
+      ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+        %sum = stablehlo.add %a, %b : tensor<f32>
+        stablehlo.return %sum : tensor<f32>
+      }) : (tensor<2x8xf32>, tensor<2x8x1xi32>, tensor<2x8xf32>) -> tensor<2x8xf32>
+      return %r : tensor<2x8xf32>"""
+    (result,) = run(body, "(%x: tensor<2x8xf32>) -> tensor<2x8xf32>", [x], tmp_path)
+    np.testing.assert_array_equal(result, x)
