@@ -6,10 +6,13 @@ from .tiling import tiling_of
 
 # Sizes come from what ops read, not from what they make: an op may then move
 # into a region and leave its sizes outside. Unit dimensions hide which ops
-# are elementwise.
+# are elementwise. Transposes are in one form, so that CSE sees which ops are
+# equal: IREE would see it later, across a region's border, and crash on a
+# region that yields a value from outside.
 _BEFORE = (
     "resolve-ranked-shaped-type-result-dims",
-    "func.func(iree-dispatch-creation-fold-unit-extent-dims-for-func)",
+    "func.func(iree-dispatch-creation-fold-unit-extent-dims-for-func,"
+    "iree-dispatch-creation-fusion-preprocessing)",
     "canonicalize",
     "cse",
 )
