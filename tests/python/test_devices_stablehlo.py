@@ -256,3 +256,28 @@ def test_scatters_into_a_constant(tmp_path: Path) -> None:
       return %r : tensor<2x8xf32>"""
     (result,) = run(body, "(%x: tensor<2x8xf32>) -> tensor<2x8xf32>", [x], tmp_path)
     np.testing.assert_array_equal(result, x)
+
+
+def test_constants_that_change_places_in_a_loop(tmp_path: Path) -> None:
+    """As ``jax.random`` rotates its keys; as blocks, IREE 3.13 lost their buffers."""
+    x = numbers((4, 4), 8)
+    body = """
+      %a = stablehlo.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+      %b = stablehlo.constant dense<[10.0, 20.0, 30.0, 40.0]> : tensor<4xf32>
+      %zero = stablehlo.constant dense<0> : tensor<i32>
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %three = stablehlo.constant dense<3> : tensor<i32>
+      %r:4 = stablehlo.while(%i = %zero, %sum = %x, %p = %a, %q = %b)
+          : tensor<i32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+        cond {
+          %more = stablehlo.compare LT, %i, %three : (tensor<i32>, tensor<i32>) -> tensor<i1>
+          stablehlo.return %more : tensor<i1>
+        } do {
+          %s = stablehlo.add %sum, %p : tensor<4xf32>
+          %n = stablehlo.add %i, %one : tensor<i32>
+          stablehlo.return %n, %s, %q, %p
+            : tensor<i32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+        }
+      return %r#1 : tensor<4xf32>"""
+    (result,) = run(body, "(%x: tensor<4xf32>) -> tensor<4xf32>", [x], tmp_path)
+    np.testing.assert_array_equal(result, x + 12 * np.arange(1, 5, dtype=np.float32))
