@@ -359,8 +359,8 @@ def test_every_gathered_weight_of_a_model_is_fp8(model: Path) -> None:
     Pipeline.parse(f"builtin.module({RAISE},{COMMUTE})").run(module)
     types = collective_types(module)
     assert all("f8E4M3FN" in type_ for type_ in types)
-    expected = {"fsdp_scan": 1, "invariant_gather": 1, "llama_fsdp": 7}
+    expected = {"fsdp_scan": 1, "fsdp_training_step": 2, "invariant_gather": 1, "llama_fsdp": 7}
     assert len(types) == expected.get(model.parent.name, 0)
     reductions = [op for op in walk(module) if op.name == "headrace.all_reduce"]
-    assert len(reductions) == (1 if model.parent.name == "tp_mlp" else 0)
+    assert len(reductions) == (model.parent.name in ("fsdp_training_step", "tp_mlp"))
     assert all("headrace.wide_reason" in op.attributes for op in reductions)
