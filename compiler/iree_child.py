@@ -14,12 +14,19 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from ..dialects.mlir import Diagnostic, HeadraceError, Operation, write_bytecode
+from ..dialects.mlir import (
+    Diagnostic,
+    HeadraceError,
+    Operation,
+    parse_module_file,
+    write_bytecode,
+)
+from .vm_branches import has_branches, separate_forwarded_refs
 
 _LINE = re.compile(
     r"(?:(?P<file>[^\s:][^:]*):(?P<line>\d+):(?P<column>\d+): )?"
@@ -55,6 +62,9 @@ def run_iree_compile(
 ) -> ChildResult:
     """Compiles ``module`` (unchanged) to a ``.vmfb``.
 
+    A program with branches is stopped as VM program, repaired, and then goes
+    on: see ``vm_branches``.
+
     ``phases`` names the compilation phases whose IR shall be kept, e.g.
     ``flow``. Raises HeadraceError with IREE's first error and its place; for
     a child that crashed, with the place of a saved reproducer.
@@ -64,24 +74,49 @@ def run_iree_compile(
         start = time.perf_counter()
         write_bytecode(module, source)
         writing_seconds = time.perf_counter() - start
-        command = [iree_compile_binary(), str(source), *flags, "-o", str(output)]
         dumps = Path(folder, "phases")
-        if phases:
-            command.append(f"--dump-compilation-phases-to={dumps}")
-        status, text, seconds, peak = run_measured(command)
-        found = parse_diagnostics(text)
-        if status < 0 or _is_crash(status, text):
-            raise _crash(module, flags, status, text)
-        if status != 0 or not output.is_file():
-            raise _failure(found, text, status)
+        asked = [*flags, f"--dump-compilation-phases-to={dumps}"] if phases else [*flags]
+        whole = not any(flag.startswith(("--compile-to", "--compile-from")) for flag in flags)
+        if whole and has_branches(module):
+            repaired = Path(folder, "repaired.mlirbc")
+            first = _compile(module, source, Path(folder, "vm.mlir"), [*asked, "--compile-to=vm"])
+            start = time.perf_counter()
+            program = parse_module_file(Path(folder, "vm.mlir"), module.context)
+            separate_forwarded_refs(program)
+            write_bytecode(program, repaired)
+            first = replace(first, seconds=first.seconds + time.perf_counter() - start)
+            last = _compile(program, repaired, output, [*flags, "--compile-from=vm"])
+        else:
+            first = last = _compile(module, source, output, asked)
         return ChildResult(
             output.read_bytes(),
             writing_seconds,
-            seconds,
-            peak,
+            first.seconds if first is last else first.seconds + last.seconds,
+            max(first.peak_bytes, last.peak_bytes),
             {phase: _phase_text(dumps, phase) for phase in phases},
-            tuple(d for d in found if d.severity == "warning"),
+            tuple(d for d in first.found if d.severity == "warning"),
         )
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One successful run of the child."""
+
+    found: list[Diagnostic]
+    seconds: float
+    peak_bytes: int
+
+
+def _compile(module: Operation, source: Path, output: Path, flags: Sequence[str]) -> _Run:
+    """Runs the child; HeadraceError, on account of ``module``, where it fails."""
+    command = [iree_compile_binary(), str(source), *flags, "-o", str(output)]
+    status, text, seconds, peak = run_measured(command)
+    found = parse_diagnostics(text)
+    if status < 0 or _is_crash(status, text):
+        raise _crash(module, flags, status, text)
+    if status != 0 or not output.is_file():
+        raise _failure(found, text, status)
+    return _Run(found, seconds, peak)
 
 
 def run_measured(command: Sequence[str]) -> tuple[int, str, float, int]:
