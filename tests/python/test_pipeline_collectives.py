@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from device_programs import Argument, Case, assert_same, function_text, run_cases
 from headrace.compiler.element_types import Array
-from headrace.dialects.mlir import HeadraceError, make_context, operations_of, parse_module
+from headrace.dialects.mlir import make_context, operations_of, parse_module
 from headrace.passes.pipeline import Pipeline
 from loop_interpreter import Data, Machine
 
@@ -366,17 +366,7 @@ def check(
                 assert_same(got, want)
 
 
-# IREE 3.13 loses buffers of some nested loops in cf form: such a program fails
-# when it runs ("transient buffer has not been committed"). Wrong numbers are
-# no HeadraceError and still fail here.
-NESTED = pytest.mark.xfail(raises=HeadraceError, reason="IREE 3.13 loses buffers", strict=False)
-
-
-@pytest.mark.parametrize(
-    "direction",
-    [pytest.param(d, marks=[NESTED] if d.name == "nested" else []) for d in DIRECTIONS],
-    ids=lambda d: d.name,
-)
+@pytest.mark.parametrize("direction", DIRECTIONS, ids=lambda d: d.name)
 def test_same_results_seeded_subset(direction: Direction, tmp_path: Path) -> None:
     loops = random.Random(direction.name).sample(GRID, 4)
     check(direction, loops, tmp_path, moved_only=True)
