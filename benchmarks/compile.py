@@ -131,7 +131,8 @@ def stock_wire_bytes(source: Path) -> int | None:
     """The unmoved program's, counted by the same rules."""
     from headrace.compiler import pipelines
     from headrace.compiler.report import read_collectives, wire_bytes
-    from headrace.dialects.mlir import make_context, parse_module_file
+    from headrace.dialects.mlir import make_context
+    from headrace.dialects.parsing import parse_module_file
     from headrace.passes.pipeline import Pipeline
 
     module = parse_module_file(source, make_context())

@@ -135,7 +135,8 @@ def build(text: str, row: Row, runnable: bool) -> bytes:
     from headrace.compiler import report_phases
     from headrace.compiler.iree_child import run_iree_compile
     from headrace.compiler.targets import find_target
-    from headrace.dialects.mlir import make_context, parse_module
+    from headrace.dialects.mlir import make_context
+    from headrace.dialects.parsing import parse_module
 
     module = parse_module(text, row.model, make_context())
     flags = tuple(f for f in find_target("cpu").flags("channel", 1) if f != TILED)
@@ -156,8 +157,9 @@ def build(text: str, row: Row, runnable: bool) -> bytes:
 
 def without_structured_loops(text: str) -> str:
     """Loops as branches, as the report reads them: stock leaves ``scf``."""
-    from headrace.dialects.mlir import make_context, parse_module
+    from headrace.dialects.mlir import make_context
     from headrace.dialects.native_passes import run_native_pipeline
+    from headrace.dialects.parsing import parse_module
 
     if "scf." not in text:
         return text
@@ -193,7 +195,8 @@ def run_worker(programs: list[str], text: str, runs: int) -> list[float] | str:
 def argument_types(text: str) -> list[str]:
     """Of the public function's arguments, as text: ``8x4xf32``."""
     from headrace.dialects.functions import function_type, functions_of
-    from headrace.dialects.mlir import make_context, parse_module
+    from headrace.dialects.mlir import make_context
+    from headrace.dialects.parsing import parse_module
 
     function = functions_of(parse_module(text, "model", make_context()))[0]
     return [

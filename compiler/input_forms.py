@@ -20,10 +20,10 @@ from ..dialects.mlir import (
     Operation,
     OpView,
     module_operation,
-    parse_module,
     verify_natively,
     walk,
 )
+from ..dialects.parsing import parse_module
 from ..dialects.stablehlo import call_target
 from ..passes.frontend.dimension_tilings import ANNOTATION, TO_GLOBAL, TO_LOCAL
 from ..passes.frontend.to_per_device import ToPerDevice

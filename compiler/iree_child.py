@@ -23,9 +23,9 @@ from ..dialects.mlir import (
     Diagnostic,
     HeadraceError,
     Operation,
-    parse_module_file,
     write_bytecode,
 )
+from ..dialects.parsing import parse_module_file
 from .vm_branches import has_branches, separate_forwarded_refs
 
 _LINE = re.compile(

@@ -10,9 +10,9 @@ from ..dialects.mlir import (
     IntegerAttr,
     Operation,
     make_context,
-    parse_module,
     verify_natively,
 )
+from ..dialects.parsing import parse_module
 from ..passes.frontend.to_per_device import ToPerDevice, has_manual_parts
 from .jax_shardy import dissolve_shardy
 

@@ -14,8 +14,8 @@ from ..dialects.mlir import (
     Value,
     make_context,
     operations_of,
-    parse_module,
 )
+from ..dialects.parsing import parse_module
 from ..dialects.wire_bytes import tensor_bytes
 from .report_loops import ControlFlow, constant, stated_device
 from .report_overlap import read_overlap

@@ -2,7 +2,7 @@
 
 Every other module takes MLIR names from here. The classes are the official
 bindings' own; this file adds what they lack: a context that knows the headrace
-dialect, parsing with file names in locations, and one exception class.
+dialect, and one exception class. Parsing is in ``parsing``.
 
 ``iree.compiler.ir`` is used, not a package called ``mlir``: objects cannot
 cross between two MLIR copies, and this copy holds IREE's dialects.
@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import re
 import sys
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
@@ -44,6 +43,7 @@ from iree.compiler.ir import (
     F16Type,
     F32Type,
     F64Type,
+    FileLineColLoc,
     FlatSymbolRefAttr,
     FloatAttr,
     FloatType,
@@ -71,7 +71,6 @@ from iree.compiler.ir import (
 from iree.compiler.passmanager import PassManager
 
 from .errors import Diagnostic, HeadraceError
-from .iree_opt import bytecode_fault
 
 __all__ = [
     "AffineMap",
@@ -93,6 +92,7 @@ __all__ = [
     "F16Type",
     "F32Type",
     "F64Type",
+    "FileLineColLoc",
     "FlatSymbolRefAttr",
     "FloatAttr",
     "FloatType",
@@ -122,16 +122,15 @@ __all__ = [
     "affine_position",
     "blocks_of",
     "collect_diagnostics",
-    "contraction_loops",
     "defining_op",
     "error_at",
+    "indexing_maps",
+    "is_contraction_op",
     "is_registered_operation",
     "make_context",
     "module_operation",
     "native_diagnostics",
     "operations_of",
-    "parse_module",
-    "parse_module_file",
     "prepare_context",
     "register_dialect",
     "register_operation",
@@ -143,9 +142,6 @@ __all__ = [
     "walk",
     "write_bytecode",
 ]
-
-_BYTECODE_MAGIC = b"ML\xefR"
-_TOP_MODULE = re.compile(r'^("builtin\.module"|(builtin\.)?module)\b', re.MULTILINE)
 
 # The hooks that generated bindings use for their own op classes. Private by
 # name, but the only ones there are: the wheel leaves out the IRDL bindings.
@@ -186,8 +182,8 @@ for _namespace in (
     stop_module_search(_namespace)
 
 # The public linalg module would import its whole op definition language.
-_is_contraction: Callable[[Operation], bool] = _mlirDialectsLinalg.isa_contraction_op  # pyright: ignore
-_indexing_maps: Callable[[Operation], list[Attribute]] = _mlirDialectsLinalg.get_indexing_maps  # pyright: ignore
+is_contraction_op: Callable[[Operation], bool] = _mlirDialectsLinalg.isa_contraction_op  # pyright: ignore
+indexing_maps: Callable[[Operation], list[Attribute]] = _mlirDialectsLinalg.get_indexing_maps  # pyright: ignore
 
 
 def make_context() -> Context:
@@ -213,7 +209,7 @@ def is_registered_operation(name: str, context: Context) -> bool:
 def source_position(location: Location) -> tuple[str, int, int]:
     """File, line, column of a location; ("", 0, 0) where it has none."""
     location = _downcast(location)
-    if isinstance(location, ir.FileLineColLoc):
+    if isinstance(location, FileLineColLoc):
         return (str(location.filename), location.start_line, location.start_col)
     for inner in _inner_locations(location):
         found = source_position(inner)
@@ -224,7 +220,7 @@ def source_position(location: Location) -> tuple[str, int, int]:
 
 def _downcast(location: Location) -> Location:
     """Captured diagnostics come with the base class only."""
-    for kind in (ir.FileLineColLoc, ir.CallSiteLoc, ir.FusedLoc, ir.NameLoc):
+    for kind in (FileLineColLoc, ir.CallSiteLoc, ir.FusedLoc, ir.NameLoc):
         if location.typeid == kind.static_typeid:
             return location if isinstance(location, kind) else kind(location)
     return location
@@ -244,81 +240,6 @@ def error_at(place: Operation | OpView | Value | Location, message: str) -> Head
     """An error that carries the place of an op, value or location."""
     location = place if isinstance(place, Location) else place.location
     return HeadraceError(Diagnostic("error", message, *source_position(location)))
-
-
-def parse_module(
-    source: str | bytes, name: str, context: Context, *, implicit_module: bool = True
-) -> Operation:
-    """Parses text or bytecode into a ``builtin.module`` operation.
-
-    Several top-level ops, or one that is no module, get a module around them,
-    or are an error without ``implicit_module``. Raises HeadraceError with
-    ``name`` and line for what does not parse. The headrace ops in it are not
-    verified here: see ``dialects.verifier``.
-    """
-    if isinstance(source, bytes):
-        if source.startswith(_BYTECODE_MAGIC):
-            return _parse_bytecode(source, name, context)
-        try:
-            source = source.decode()
-        except UnicodeDecodeError:
-            raise HeadraceError(f"'{name}' is neither MLIR text nor MLIR bytecode") from None
-    with context:
-        try:
-            # Parsing twice in a context would rename resources, so guess first.
-            if implicit_module and not _TOP_MODULE.search(source):
-                return _parse_in_module(source, name)
-            top = ir.Operation.parse(source, source_name=name).operation
-        except MLIRError as error:
-            several = "single top-level operation, found" in str(error)
-            if not (several and implicit_module):
-                raise HeadraceError(*native_diagnostics(error, name)) from None
-            return _parse_in_module(source, name)
-        except ValueError as error:
-            raise HeadraceError(Diagnostic("error", str(error), name)) from None
-        if top.name == "builtin.module":
-            return top
-        if not implicit_module:
-            raise error_at(top, f"expected a builtin.module, got '{top.name}'")
-        return _parse_in_module(source, name)
-
-
-def _parse_in_module(source: str, name: str) -> Operation:
-    module = Module.parse(source).operation
-    _name_locations(module, name)
-    return module
-
-
-def _parse_bytecode(data: bytes, name: str, context: Context) -> Operation:
-    fault = bytecode_fault(data)
-    if fault is not None:
-        raise HeadraceError(f"'{name}' is broken bytecode: {fault}")
-    try:
-        return Module.parse(data, context=context).operation  # pyright: ignore[reportArgumentType]
-    except MLIRError as error:
-        raise HeadraceError(*native_diagnostics(error, name)) from None
-
-
-def _name_locations(module: Operation, name: str) -> None:
-    """``Module.parse`` takes no file name and calls the file "-"."""
-    for op in walk(module):
-        for place in (op, *(a for block in blocks_of(op) for a in block.arguments)):
-            location = place.location
-            if isinstance(location, ir.FileLineColLoc) and location.filename == "-":
-                named = Location.file(name, location.start_line, location.start_col)
-                if isinstance(place, Operation):
-                    place.location = named
-                else:
-                    place.set_location(named)
-
-
-def parse_module_file(path: str | Path, context: Context) -> Operation:
-    """Reads ``path`` (text or bytecode); HeadraceError if it cannot be read."""
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise HeadraceError(f"cannot read '{path}': {error.strerror}") from None
-    return parse_module(data, str(path), context)
 
 
 def native_diagnostics(error: MLIRError, name: str = "") -> list[Diagnostic]:
@@ -449,42 +370,6 @@ def defining_op(value: Value) -> Operation | None:
     """The op that makes ``value``; None for a block argument."""
     owner = value.owner
     return None if isinstance(owner, Block) else owner.operation
-
-
-def contraction_loops(op: Operation) -> list[list[int]] | None:
-    """Which loop each dimension of lhs, rhs and out of a linalg contraction
-    runs along; None for an op that is no multiply-and-add of two tensors.
-
-    In its body lhs and rhs may be converted to the type of out, no more: MLIR's
-    own test lets pass whatever has one operand, ``exp`` for instance.
-    """
-    with op.context:
-        if not _is_contraction(op) or not _is_multiply_add(op.regions[0].blocks[0]):
-            return None
-        maps = [AffineMapAttr(m).value for m in _indexing_maps(op)]
-    return [[ir.AffineDimExpr(e).position for e in map_.results] for map_ in maps]
-
-
-_CONVERSIONS = ("arith.extf", "arith.truncf", "arith.convertf", "arith.extsi", "arith.extui")
-
-
-def _is_multiply_add(body: Block) -> bool:
-    """Whether a body yields ``out + lhs * rhs``, in the type of ``out``."""
-    lhs, rhs, out = body.arguments
-
-    def converted(value: Value) -> Value:
-        op = defining_op(value)
-        return op.operands[0] if op is not None and op.name in _CONVERSIONS else value
-
-    total = defining_op(operations_of(body)[-1].operands[0])
-    if total is None or total.name not in ("arith.addf", "arith.addi"):
-        return False
-    products = [v for v in total.operands if v != out]
-    product = defining_op(products[0]) if len(products) == 1 else None
-    if product is None or product.name not in ("arith.mulf", "arith.muli"):
-        return False
-    factors = [converted(v) for v in product.operands]
-    return factors in ([lhs, rhs], [rhs, lhs])
 
 
 def affine_position(expression: ir.AffineExpr) -> int:

@@ -19,8 +19,8 @@ from ..dialects.mlir import (
     Operation,
     collect_diagnostics,
     make_context,
-    parse_module,
 )
+from ..dialects.parsing import parse_module
 from ..passes.pipeline import Instrumentation, Pipeline
 from ..passes.registry import suggestion
 from ..passes.remarks import collect_remarks

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from ..compiler.printing import TextForm, bytecode_of
 from ..dialects import verifier
-from ..dialects.mlir import HeadraceError, Operation, make_context, parse_module
+from ..dialects.mlir import HeadraceError, Operation, make_context
+from ..dialects.parsing import parse_module
 
 _FULL = TextForm(generic=True, debug_info=True)
 

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...dialects.contraction import contraction_loops
 from ...dialects.linalg import DYNAMIC, TensorBuilder, dims_map, tensor_type
-from ...dialects.mlir import AffineMap, Operation, Value, contraction_loops, defining_op
+from ...dialects.mlir import (
+    AffineMap,
+    Operation,
+    Value,
+    defining_op,
+)
 from ..rewriting import Miss
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from ...dialects.arith import Scalars, float_width
+from ...dialects.contraction import contraction_loops
 from ...dialects.linalg import TensorBuilder, tensor_type, with_element_type
 from ...dialects.mlir import (
     AffineMapAttr,
@@ -16,7 +17,6 @@ from ...dialects.mlir import (
     Operation,
     Type,
     Value,
-    contraction_loops,
     defining_op,
 )
 from ..base import Pass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...dialects.arith import Scalars
+from ...dialects.contraction import contraction_loops
 from ...dialects.fp8 import Fp8Format, fp8_format
 from ...dialects.mlir import (
     F32Type,
@@ -12,7 +13,6 @@ from ...dialects.mlir import (
     RankedTensorType,
     Type,
     Value,
-    contraction_loops,
     walk,
 )
 from ...dialects.native_passes import run_native_pipeline

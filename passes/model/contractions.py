@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from ...dialects.contraction import contraction_loops
 from ...dialects.mlir import (
     F64Type,
     Operation,
     RankedTensorType,
     Type,
     Value,
-    contraction_loops,
 )
 from ..rewriting import Miss
 from .data_movement import is_positive_zero

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 
+from ...dialects.contraction import contraction_loops
 from ...dialects.fp8 import fp8_format
 from ...dialects.mlir import (
     BlockArgument,
@@ -15,7 +16,6 @@ from ...dialects.mlir import (
     Operation,
     RankedTensorType,
     Value,
-    contraction_loops,
     defining_op,
 )
 from .contractions import CONTRACTIONS

@@ -8,7 +8,8 @@ import numpy as np
 from headrace.compiler.element_types import Array
 from headrace.compiler.iree_child import run_iree_compile
 from headrace.compiler.targets import find_target
-from headrace.dialects.mlir import Operation, make_context, parse_module
+from headrace.dialects.mlir import Operation, make_context
+from headrace.dialects.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
 
 FP8 = {

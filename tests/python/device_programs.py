@@ -16,7 +16,8 @@ from headrace.compiler.metadata import FunctionInfo, ValueInfo
 from headrace.compiler.pipelines import CLEAN_UP
 from headrace.compiler.runtime import run_program
 from headrace.compiler.targets import find_target
-from headrace.dialects.mlir import Operation, make_context, parse_module
+from headrace.dialects.mlir import Operation, make_context
+from headrace.dialects.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
 
 LOWERING = ",".join(("spmd-to-devices", "isolate-scalars", *CLEAN_UP))

@@ -10,7 +10,8 @@ from headrace.compiler import pipelines, report_phases
 from headrace.compiler.element_types import Array
 from headrace.compiler.iree_child import run_iree_compile
 from headrace.compiler.targets import find_target
-from headrace.dialects.mlir import Operation, make_context, parse_module
+from headrace.dialects.mlir import Operation, make_context
+from headrace.dialects.parsing import parse_module
 from headrace.passes.dispatch.stage import dispatch_stage
 from headrace.passes.pipeline import Pipeline
 

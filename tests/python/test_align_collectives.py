@@ -5,7 +5,13 @@ from __future__ import annotations
 import random
 
 import pytest
-from headrace.dialects.mlir import Operation, Value, make_context, parse_module, walk
+from headrace.dialects.mlir import (
+    Operation,
+    Value,
+    make_context,
+    walk,
+)
+from headrace.dialects.parsing import parse_module
 from headrace.dialects.scf import ForLoop
 from headrace.passes.model.align_collectives import AlignCollectives
 

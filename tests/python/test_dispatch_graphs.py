@@ -7,7 +7,8 @@ import pytest
 from dispatch_graphs import GraphWriter, N
 from dispatch_programs import Program, compiled, error, flags_for, lowered
 from headrace.compiler.iree_child import run_iree_compile
-from headrace.dialects.mlir import make_context, parse_module
+from headrace.dialects.mlir import make_context
+from headrace.dialects.parsing import parse_module
 
 PER_MODULE = 8
 

@@ -13,7 +13,8 @@ from headrace.compiler import pipelines
 from headrace.compiler.driver import check_lowered
 from headrace.compiler.iree_child import parse_diagnostics, run_iree_compile
 from headrace.compiler.targets import find_target
-from headrace.dialects.mlir import make_context, parse_module
+from headrace.dialects.mlir import make_context
+from headrace.dialects.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
 from iree.compiler import ir
 

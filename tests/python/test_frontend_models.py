@@ -12,9 +12,9 @@ from headrace.dialects.mlir import (
     Operation,
     StringAttr,
     make_context,
-    parse_module_file,
     walk,
 )
+from headrace.dialects.parsing import parse_module_file
 from headrace.passes.pipeline import Pipeline
 from headrace.passes.remarks import collect_remarks
 

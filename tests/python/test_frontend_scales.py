@@ -12,7 +12,13 @@ import random
 
 import numpy as np
 import pytest
-from headrace.dialects.mlir import Context, Operation, make_context, parse_module, walk
+from headrace.dialects.mlir import (
+    Context,
+    Operation,
+    make_context,
+    walk,
+)
+from headrace.dialects.parsing import parse_module
 from headrace.passes.frontend.stablehlo_scales import Scale, find_scale
 
 Shape = tuple[int, ...]

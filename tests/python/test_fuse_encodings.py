@@ -26,11 +26,10 @@ from headrace.dialects.mlir import (
     StringAttr,
     make_context,
     operations_of,
-    parse_module,
-    parse_module_file,
     walk,
 )
 from headrace.dialects.native_passes import run_native_pipeline
+from headrace.dialects.parsing import parse_module, parse_module_file
 from headrace.passes.dispatch.fuse_encodings import FuseEncodings
 from headrace.passes.dispatch.packing import packing
 from headrace.passes.pipeline import Pipeline

@@ -13,12 +13,8 @@ from pathlib import Path
 
 import pytest
 from headrace.compiler.printing import bytecode_of
-from headrace.dialects.mlir import (
-    HeadraceError,
-    Operation,
-    make_context,
-    parse_module,
-)
+from headrace.dialects.mlir import HeadraceError, Operation, make_context
+from headrace.dialects.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
 from headrace.tools.command_line import run_tool
 from headrace.tools.headrace_opt import OptTool

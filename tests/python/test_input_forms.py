@@ -17,8 +17,8 @@ from headrace.dialects.mlir import (
     Module,
     Operation,
     make_context,
-    parse_module,
 )
+from headrace.dialects.parsing import parse_module
 
 needs_jax = pytest.mark.skipif(
     find_spec("jax") is None, reason="JAX is not installed: pip install 'headrace[jax]'"

@@ -14,10 +14,9 @@ from headrace.dialects.mlir import (
     HeadraceError,
     Operation,
     make_context,
-    parse_module,
-    parse_module_file,
     walk,
 )
+from headrace.dialects.parsing import parse_module, parse_module_file
 from iree.compiler._mlir_libs import __file__ as LIBS
 
 IREE_OPT = Path(LIBS).parent / "iree-opt"

@@ -20,9 +20,9 @@ from headrace.dialects.mlir import (
     RankedTensorType,
     StringAttr,
     make_context,
-    parse_module,
     walk,
 )
+from headrace.dialects.parsing import parse_module
 from headrace.passes.frontend.shardings import parse_sharding
 from headrace.passes.pipeline import Pipeline
 

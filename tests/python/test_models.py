@@ -18,7 +18,8 @@ from headrace.compiler import pipelines
 from headrace.compiler.element_types import relative_error
 from headrace.compiler.report import read_collectives, wire_bytes
 from headrace.compiler.runtime import choose_function, load_functions, run_program
-from headrace.dialects.mlir import make_context, parse_module_file
+from headrace.dialects.mlir import make_context
+from headrace.dialects.parsing import parse_module_file
 from headrace.passes.pipeline import Pipeline
 
 MODELS = Path(__file__).parent.parent / "models"

@@ -11,7 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pytest
-from headrace.dialects.mlir import Operation, make_context, operations_of, parse_module, walk
+from headrace.dialects.mlir import (
+    Operation,
+    make_context,
+    operations_of,
+    walk,
+)
+from headrace.dialects.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
 from loop_interpreter import Data, EndlessLoopError, Machine
 

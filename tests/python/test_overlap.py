@@ -10,7 +10,8 @@ from headrace.compiler import pipelines
 from headrace.compiler.iree_child import run_iree_compile
 from headrace.compiler.report_phases import PHASES, read_phases
 from headrace.compiler.targets import find_target
-from headrace.dialects.mlir import make_context, parse_module_file
+from headrace.dialects.mlir import make_context
+from headrace.dialects.parsing import parse_module_file
 from headrace.passes.pipeline import Pipeline
 from test_models import MODELS
 

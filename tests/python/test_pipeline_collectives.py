@@ -19,7 +19,8 @@ import numpy as np
 import pytest
 from device_programs import Argument, Case, assert_same, function_text, run_cases
 from headrace.compiler.element_types import Array
-from headrace.dialects.mlir import make_context, operations_of, parse_module
+from headrace.dialects.mlir import make_context, operations_of
+from headrace.dialects.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
 from loop_interpreter import Data, Machine
 

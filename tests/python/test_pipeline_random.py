@@ -14,7 +14,13 @@ from typing import Literal
 import numpy as np
 import pytest
 from headrace.compiler.element_types import Array
-from headrace.dialects.mlir import Operation, make_context, operations_of, parse_module, walk
+from headrace.dialects.mlir import (
+    Operation,
+    make_context,
+    operations_of,
+    walk,
+)
+from headrace.dialects.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
 from loop_interpreter import Data, Machine
 from random_loops import ROWS, Bounds, LoopWriter

@@ -14,8 +14,8 @@ from headrace.dialects.mlir import (
     UnitAttr,
     make_context,
     operations_of,
-    parse_module,
 )
+from headrace.dialects.parsing import parse_module
 from headrace.passes.base import Pass
 from headrace.passes.pipeline import Instrumentation, NativePass, Pipeline, Step
 

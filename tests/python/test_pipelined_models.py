@@ -17,9 +17,9 @@ from headrace.dialects.mlir import (
     Operation,
     RankedTensorType,
     make_context,
-    parse_module_file,
     walk,
 )
+from headrace.dialects.parsing import parse_module_file
 from headrace.dialects.scf import ForLoop
 from headrace.passes.pipeline import Pipeline
 from test_models import DOTS, MODELS, NAMES, arrays, compiled

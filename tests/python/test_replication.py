@@ -6,7 +6,14 @@ import random
 from dataclasses import dataclass
 
 import pytest
-from headrace.dialects.mlir import Operation, StringAttr, Value, make_context, parse_module, walk
+from headrace.dialects.mlir import (
+    Operation,
+    StringAttr,
+    Value,
+    make_context,
+    walk,
+)
+from headrace.dialects.parsing import parse_module
 from headrace.passes.model.device_classes import agree, meet, sharding_classes
 from headrace.passes.model.replication import ReplicationAnalysis
 

@@ -9,7 +9,8 @@ import pytest
 from headrace.compiler.report import read_collectives, read_matmuls, wire_bytes
 from headrace.compiler.report_loops import ControlFlow
 from headrace.compiler.report_phases import read_phases
-from headrace.dialects.mlir import Operation, make_context, parse_module
+from headrace.dialects.mlir import Operation, make_context
+from headrace.dialects.parsing import parse_module
 
 KEYS = {
     "collectives",

@@ -11,9 +11,9 @@ from headrace.dialects.mlir import (
     Operation,
     defining_op,
     make_context,
-    parse_module,
     walk,
 )
+from headrace.dialects.parsing import parse_module
 from headrace.passes.rewriting import (
     Miss,
     Pattern,

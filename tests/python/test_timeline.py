@@ -9,7 +9,8 @@ import pytest
 from headrace.compiler.rates import rates_of
 from headrace.compiler.targets import target_names
 from headrace.compiler.timeline import LoopWork, read_loop_work, timeline
-from headrace.dialects.mlir import make_context, parse_module
+from headrace.dialects.mlir import make_context
+from headrace.dialects.parsing import parse_module
 from test_models import MODELS
 
 

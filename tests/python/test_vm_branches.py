@@ -17,7 +17,8 @@ import numpy as np
 import pytest
 from headrace.compiler.iree_child import iree_compile_binary, run_iree_compile
 from headrace.compiler.targets import find_target
-from headrace.dialects.mlir import make_context, parse_module
+from headrace.dialects.mlir import make_context
+from headrace.dialects.parsing import parse_module
 from iree.compiler.version import VERSION
 
 T = "tensor<4xi32>"

@@ -12,7 +12,8 @@ import iree.runtime
 import pytest
 from headrace.compiler.iree_child import run_iree_compile
 from headrace.compiler.targets import find_target
-from headrace.dialects.mlir import make_context, parse_module
+from headrace.dialects.mlir import make_context
+from headrace.dialects.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
 from iree.compiler.version import VERSION
 
