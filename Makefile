@@ -34,11 +34,11 @@ lit: $(VENV)/dev.stamp
 	$(BIN)/lit -j$(JOBS) --order=smart -q tests
 
 pytest: $(VENV)/dev.stamp
-	$(BIN)/python -m pytest -q tests
+	$(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal tests
 
 test-full: $(VENV)/dev.stamp
 	$(BIN)/lit -j$(JOBS) -q tests
-	$(BIN)/python -m pytest -q --full tests
+	$(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal --full tests
 
 lint: $(VENV)/dev.stamp
 	$(BIN)/ruff check .
