@@ -32,7 +32,10 @@ class CommuteCollectives(Pass):
     along with the data where it varies along the dimensions that are
     exchanged, and must be proved equal otherwise. A permute with devices that
     receive nothing (they get zeros) needs a positive constant scale or none.
-    Reductions are never narrowed.
+    Reductions are never narrowed. The extrema of a gathered value over the
+    gathered dimension, the amax that its scale or a history is made from, do
+    not keep it wide: they are taken on the parts, then over the group (where
+    NCCL's or RCCL's maximum of a NaN applies to them).
 
     A collective that stays wide though its operand comes from, or its result
     goes to, fp8 gets a remark and the attribute ``headrace.wide_reason``.

@@ -109,6 +109,14 @@ def test_wire_carries_fp8(folder: Path) -> None:
     assert sum(g["trips"] for g in gathers) == 3  # one a layer, the first before the loop
 
 
+def test_current_scaling_carries_fp8(folder: Path) -> None:
+    """The amax that the scale is made from is taken on the parts."""
+    report = headrace.compile(folder / "current_scaling.mlir", target="cpu", emit="mlir").report
+    kinds = {(c["op"], c["element_type"]) for c in report["collectives"]}
+    assert kinds == {("all_gather", "f8E4M3FN"), ("all_reduce", "bf16")}
+    assert all(m["scaled"] for m in report["matmuls"])
+
+
 SHAPE = jax.ShapeDtypeStruct((8, 16), jnp.float32)
 
 
