@@ -122,6 +122,8 @@ def localize_extrema(
     do not depend on the order of their operands, and taking the constant
     that they start from once per device changes nothing. The old ops go.
     """
+    if not extrema.steps:
+        return
     parts = dict(parts)
     groups = AllGatherOp(gather).groups
     for op in extrema.steps:
