@@ -16,7 +16,6 @@ from ..dialects.mlir import (
     IntegerAttr,
     Operation,
     StringAttr,
-    error_at,
     make_context,
     prepare_context,
     verify_natively,
@@ -26,13 +25,13 @@ from ..passes.pipeline import Instrumentation, NativePass, Step
 from ..passes.remarks import collect_remarks
 from . import metadata, pipelines, report, report_phases
 from .files import write_file
+from .flag_faults import GivenFlag
 from .input_forms import Source, load_module
 from .iree_child import run_iree_compile
 from .options import CompileOptions
+from .program_checks import check_program
 from .targets import Target, find_target
-
-# What the pipeline has to have turned into ops that IREE takes.
-_SOURCE_DIALECTS = ("headrace", "stablehlo", "chlo", "mhlo", "vhlo", "sdy", "torch", "tm_tensor")
+from .unlowered import check_lowered, explain_unlowered
 
 
 @dataclass(frozen=True)
@@ -85,8 +84,12 @@ def compile_with(source: Source, options: CompileOptions) -> CompileResult:
     with module.context, module.location, collect_remarks() as remarks:
         module = module.clone().operation
         _select_function(module, options.function)
+        check_program(module)
         functions = metadata.describe_functions(module, target.name, form, devices)
-        pipeline.run(module, [Checkpoints(), *hooks, *extra], verify_each=False)
+        try:
+            pipeline.run(module, [Checkpoints(), *hooks, *extra], verify_each=False)
+        except HeadraceError as error:
+            raise explain_unlowered(error) from error
         check_lowered(module)
         metadata.attach(module, functions)
     headrace_seconds = time.perf_counter() - start
@@ -106,6 +109,7 @@ def compile_with(source: Source, options: CompileOptions) -> CompileResult:
         module,
         iree_flags(target, options, form, devices),
         report_phases.PHASES if options.report else (),
+        given_flags(target, options),
     )
     entries["iree_seconds"] = child.seconds
     entries["headrace_seconds"] = headrace_seconds + child.writing_seconds
@@ -118,6 +122,15 @@ def iree_flags(target: Target, options: CompileOptions, form: str, devices: int)
     """The command line of iree-compile, without input and output."""
     level = (f"--iree-opt-level={options.opt_level}",) if options.opt_level else ()
     return (*target.flags(form, devices, options.cpu), *level, *options.iree_flags)
+
+
+def given_flags(target: Target, options: CompileOptions) -> list[GivenFlag]:
+    """The flags of iree-compile whose values are the user's."""
+    found = [GivenFlag(flag, f"--iree-flag={flag}") for flag in options.iree_flags]
+    if target.is_cpu and options.cpu != "host":
+        (flag,) = target.cpu_flags(options.cpu)
+        found.insert(0, GivenFlag(flag, f"--cpu={options.cpu}"))
+    return found
 
 
 def device_count(module: Operation, wanted: int | None) -> int:
@@ -164,26 +177,6 @@ def _select_function(module: Operation, name: str | None) -> None:
     for function in functions:
         if metadata.function_name(function) != name:
             function.attributes["sym_visibility"] = StringAttr.get("private")
-
-
-def check_lowered(module: Operation) -> None:
-    """Raises HeadraceError if an op is left that IREE does not take.
-
-    3.13 crashes on any op that it does not know.
-    """
-    registered: dict[str, bool] = {}
-    for op in walk(module):
-        name = op.name
-        if name not in registered:
-            dialect = name.partition(".")[0]
-            registered[name] = dialect not in _SOURCE_DIALECTS and (
-                module.context.is_registered_operation(name)
-            )
-        if not registered[name]:
-            detail = ""
-            if name == "stablehlo.custom_call":
-                detail = f" (call target {op.attributes['call_target_name']})"
-            raise error_at(op, f"no pass lowers '{name}'{detail}, and IREE does not take it")
 
 
 class Checkpoints(Instrumentation):

@@ -26,6 +26,8 @@ from ..dialects.mlir import (
     write_bytecode,
 )
 from ..dialects.parsing import parse_module_file
+from .flag_faults import TRIVIAL_PROGRAM, GivenFlag, check_cpu, check_flags
+from .unlowered import without_op
 from .vm_branches import has_branches, separate_forwarded_refs
 
 _LINE = re.compile(
@@ -58,9 +60,15 @@ def iree_compile_binary() -> str:
 
 
 def run_iree_compile(
-    module: Operation, flags: Sequence[str], phases: Sequence[str] = ()
+    module: Operation,
+    flags: Sequence[str],
+    phases: Sequence[str] = (),
+    given: Sequence[GivenFlag] = (),
 ) -> ChildResult:
     """Compiles ``module`` (unchanged) to a ``.vmfb``.
+
+    ``flags`` are the whole command line, ``given`` those of them that the
+    user chose: where they are at fault the error says so.
 
     A program with branches is stopped as VM program, repaired, and then goes
     on: see ``vm_branches``.
@@ -75,19 +83,22 @@ def run_iree_compile(
         write_bytecode(module, source)
         writing_seconds = time.perf_counter() - start
         dumps = Path(folder, "phases")
+        child = _Child(flags, given)
         asked = [*flags, f"--dump-compilation-phases-to={dumps}"] if phases else [*flags]
         whole = not any(flag.startswith(("--compile-to", "--compile-from")) for flag in flags)
         if whole and has_branches(module):
             repaired = Path(folder, "repaired.mlirbc")
-            first = _compile(module, source, Path(folder, "vm.mlir"), [*asked, "--compile-to=vm"])
+            first = child.compile(
+                module, source, Path(folder, "vm.mlir"), [*asked, "--compile-to=vm"]
+            )
             start = time.perf_counter()
             program = parse_module_file(Path(folder, "vm.mlir"), module.context)
             separate_forwarded_refs(program)
             write_bytecode(program, repaired)
             first = replace(first, seconds=first.seconds + time.perf_counter() - start)
-            last = _compile(program, repaired, output, [*flags, "--compile-from=vm"])
+            last = child.compile(program, repaired, output, [*flags, "--compile-from=vm"])
         else:
-            first = last = _compile(module, source, output, asked)
+            first = last = child.compile(module, source, output, asked)
         return ChildResult(
             output.read_bytes(),
             writing_seconds,
@@ -107,16 +118,39 @@ class _Run:
     peak_bytes: int
 
 
-def _compile(module: Operation, source: Path, output: Path, flags: Sequence[str]) -> _Run:
-    """Runs the child; HeadraceError, on account of ``module``, where it fails."""
-    command = [iree_compile_binary(), str(source), *flags, "-o", str(output)]
-    status, text, seconds, peak = run_measured(command)
-    found = parse_diagnostics(text)
-    if status < 0 or _is_crash(status, text):
-        raise _crash(module, flags, status, text)
-    if status != 0 or not output.is_file():
-        raise _failure(found, text, status)
-    return _Run(found, seconds, peak)
+@dataclass(frozen=True)
+class _Child:
+    """``iree-compile`` with the flags of one compilation."""
+
+    flags: Sequence[str]
+    given: Sequence[GivenFlag]
+
+    def compile(self, module: Operation, source: Path, output: Path, flags: Sequence[str]) -> _Run:
+        """Runs the child; HeadraceError, on account of flags or ``module``, where it fails."""
+        command = [iree_compile_binary(), str(source), *flags, "-o", str(output)]
+        status, text, seconds, peak = run_measured(command)
+        check_cpu(text, self.given)
+        found = parse_diagnostics(text)
+        if status != 0 or not output.is_file():
+            check_flags(self.given, self._trivial_failure)
+            if _is_crash(status, text):
+                raise _crash(module, flags, status, text)
+            raise _failure(found, text, status)
+        return _Run(found, seconds, peak)
+
+    def _trivial_failure(self, given: Sequence[GivenFlag]) -> str | None:
+        left_out = {g.flag: None for g in self.given if g not in given}
+        flags = [flag for flag in self.flags if flag not in left_out]
+        with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
+            source, output = Path(folder, "trivial.mlir"), Path(folder, "trivial.vmfb")
+            source.write_text(TRIVIAL_PROGRAM)
+            status, text, _, _ = run_measured(
+                [iree_compile_binary(), str(source), *flags, "-o", str(output)]
+            )
+            written = output.is_file()
+        if status == 0:
+            return None if written else "iree-compile writes no program"
+        return _crash_reason(status, text) if _is_crash(status, text) else _reason(text, status)
 
 
 def run_measured(command: Sequence[str]) -> tuple[int, str, float, int]:
@@ -138,6 +172,8 @@ def run_measured(command: Sequence[str]) -> tuple[int, str, float, int]:
             process.wait()
             raise
         process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode == -signal.SIGINT:  # Ctrl-C reached the child first
+            raise KeyboardInterrupt
         seconds = time.perf_counter() - start
         log.seek(0)
         text = log.read().decode(errors="replace")
@@ -156,19 +192,33 @@ def parse_diagnostics(text: str) -> list[Diagnostic]:
 
 def _is_crash(status: int, text: str) -> bool:
     """LLVM's own handlers turn some crashes into exit codes."""
-    return status >= 128 or "PLEASE submit a bug report" in text or "LLVM ERROR" in text
+    return not 0 <= status < 128 or "PLEASE submit a bug report" in text or "LLVM ERROR" in text
+
+
+def _reason(text: str, status: int) -> str:
+    """The first error that a child printed, or its first line."""
+    errors = [d.message for d in parse_diagnostics(text) if d.severity == "error"]
+    if errors:
+        return without_op(errors[0])
+    lines = text.strip().splitlines() or [f"exit code {status}"]
+    return lines[0].removeprefix("iree-compile: ").partition("  Try: ")[0]
 
 
 def _failure(found: Sequence[Diagnostic], text: str, status: int) -> HeadraceError:
     errors = [d for d in found if d.severity == "error"]
     if not errors:
-        lines = text.strip().splitlines() or [f"exit code {status}"]
-        reason = lines[0].removeprefix("iree-compile: ").partition("  Try: ")[0]
-        return HeadraceError(f"iree-compile failed: {reason}")
+        return HeadraceError(f"iree-compile failed: {_reason(text, status)}")
     first = errors[0]
-    message = f"IREE cannot compile this program: {first.message}"
+    message = f"IREE cannot compile this program: {without_op(first.message)}"
     note = Diagnostic("note", "--emit=mlir writes the module that IREE was given")
     return HeadraceError(Diagnostic("error", message, first.file, first.line, first.column), note)
+
+
+def _crash_reason(status: int, text: str) -> str:
+    reason = next((line for line in text.splitlines() if "LLVM ERROR" in line), "")
+    if reason:
+        return reason
+    return _signal_name(-status) if status < 0 else f"exit code {status}"
 
 
 def _crash(module: Operation, flags: Sequence[str], status: int, text: str) -> HeadraceError:
@@ -177,11 +227,9 @@ def _crash(module: Operation, flags: Sequence[str], status: int, text: str) -> H
     source.write_text(str(module.get_asm(enable_debug_info=True)))
     command = shlex.join([iree_compile_binary(), str(source), *flags, "-o", os.devnull])
     (folder / "reproduce.sh").write_text(f"#!/bin/sh\n{command}\n")
-    reason = next((line for line in text.splitlines() if "LLVM ERROR" in line), "")
-    if not reason:
-        reason = _signal_name(-status) if status < 0 else f"exit code {status}"
     return HeadraceError(
-        f"iree-compile crashed ({reason}); reproduce with: sh {folder / 'reproduce.sh'}"
+        f"iree-compile crashed ({_crash_reason(status, text)}); "
+        f"reproduce with: sh {folder / 'reproduce.sh'}"
     )
 
 

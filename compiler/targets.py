@@ -46,12 +46,15 @@ class Target:
         found = [f"--iree-hal-target-device={name}" for name in names]
         if self.backend is not None:
             found.append(f"--iree-hal-local-target-device-backends={self.backend}")
-        if self.is_cpu:
-            found.append(f"--iree-llvmcpu-target-cpu={cpu}")
+        found += self.cpu_flags(cpu)
         if collectives == "devices":
             # Evaluating the constants of a named device at compile time crashes 3.13.
             found.append("--iree-opt-const-eval=false")
         return (*found, *self.architecture, *_COMMON)
+
+    def cpu_flags(self, cpu: str) -> list[str]:
+        """The flag that names the CPU, for target cpu only."""
+        return [f"--iree-llvmcpu-target-cpu={cpu}"] if self.is_cpu else []
 
 
 def _cuda(name: str, chip: str) -> Target:

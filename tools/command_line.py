@@ -44,6 +44,13 @@ class ArgumentParser(argparse.ArgumentParser):
         raise HeadraceError(f"{message}; see {self.prog} --help")
 
 
+def file_name(text: str) -> str:
+    """Type of an argument that names a file or folder."""
+    if not text:
+        raise argparse.ArgumentTypeError("the name is empty")
+    return text
+
+
 def run_tool(body: Callable[[], int]) -> int:
     """Runs a tool's body; errors go to stderr as ``error:`` lines, exit code 1."""
     try:

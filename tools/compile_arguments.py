@@ -8,6 +8,7 @@ from typing import Any
 from ..compiler.options import CompileOptions, option_name
 from ..dialects.mlir import HeadraceError
 from ..passes.model.pipeline_collectives import KINDS, MODES
+from .command_line import file_name
 
 _FIELDS = (
     "target",
@@ -61,7 +62,9 @@ def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="further flag for iree-compile, e.g. --iree-flag=--iree-llvmcpu-debug-symbols",
     )
-    group.add_argument("--dump-ir", metavar="DIR", help="write the IR after each pass")
+    group.add_argument(
+        "--dump-ir", metavar="DIR", type=file_name, help="write the IR after each pass"
+    )
 
 
 def given_compile_arguments(arguments: argparse.Namespace) -> dict[str, Any]:

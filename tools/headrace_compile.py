@@ -9,7 +9,14 @@ from pathlib import Path
 
 from ..compiler.driver import compile_with
 from ..dialects.mlir import HeadraceError
-from .command_line import ArgumentParser, check_writable, read_input, run_supervised, write_output
+from .command_line import (
+    ArgumentParser,
+    check_writable,
+    file_name,
+    read_input,
+    run_supervised,
+    write_output,
+)
 from .compile_arguments import add_compile_arguments, compile_options
 
 _DESCRIPTION = """\
@@ -23,12 +30,18 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _main(argv: Sequence[str] | None) -> int:
     parser = ArgumentParser("headrace-compile", _DESCRIPTION)
-    parser.add_argument("input", metavar="INPUT", help=".mlir text or bytecode; - for stdin")
-    parser.add_argument("-o", dest="output", metavar="OUT", required=True, help="- for stdout")
+    parser.add_argument(
+        "input", metavar="INPUT", type=file_name, help=".mlir text or bytecode; - for stdin"
+    )
+    parser.add_argument(
+        "-o", dest="output", metavar="OUT", type=file_name, required=True, help="- for stdout"
+    )
     parser.add_argument(
         "--emit", metavar="KIND", default="vmfb", help="vmfb, or mlir: as handed to IREE"
     )
-    parser.add_argument("--report", metavar="FILE.json", help="write what was done and found")
+    parser.add_argument(
+        "--report", metavar="FILE.json", type=file_name, help="write what was done and found"
+    )
     parser.add_argument("--remarks", action="store_true", help="print what passes did not do")
     add_compile_arguments(parser)
     arguments = parser.parse_args(argv)

@@ -17,7 +17,13 @@ from ..compiler.metadata import FunctionInfo
 from ..compiler.options import option_name
 from ..compiler.runtime import check_values, choose_function, load_functions, run_program
 from ..dialects.mlir import HeadraceError
-from .command_line import ArgumentParser, check_writable, run_supervised, write_output
+from .command_line import (
+    ArgumentParser,
+    check_writable,
+    file_name,
+    run_supervised,
+    write_output,
+)
 from .compile_arguments import add_compile_arguments, compile_options, given_compile_arguments
 
 _DESCRIPTION = """\
@@ -37,10 +43,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _main(argv: Sequence[str] | None) -> int:
     parser = ArgumentParser("headrace-run", _DESCRIPTION)
-    parser.add_argument("input", metavar="INPUT", help=".mlir or .vmfb")
-    parser.add_argument("--inputs", metavar="IN.npz", help="the arguments")
-    parser.add_argument("--outputs", metavar="OUT.npz", help="write result0, result1, ...")
-    parser.add_argument("--expect", metavar="EXP.npz", help="compare; exit 1 if off")
+    parser.add_argument("input", metavar="INPUT", type=file_name, help=".mlir or .vmfb")
+    parser.add_argument("--inputs", metavar="IN.npz", type=file_name, help="the arguments")
+    parser.add_argument(
+        "--outputs", metavar="OUT.npz", type=file_name, help="write result0, result1, ..."
+    )
+    parser.add_argument(
+        "--expect", metavar="EXP.npz", type=file_name, help="compare; exit 1 if off"
+    )
     parser.add_argument("--rtol", metavar="R", help="tolerance for all results")
     add_compile_arguments(parser)
     arguments = parser.parse_args(argv)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..compiler.ir_printing import ALL, PrintPoints
 from ..compiler.printing import TextForm
-from .command_line import ArgumentParser
+from .command_line import ArgumentParser, file_name
 
 MARKER = "// -----"
 
@@ -35,9 +35,13 @@ def make_parser(prog: str) -> ArgumentParser:
 
 
 def _add_files(parser: ArgumentParser) -> None:
-    parser.add_argument("input", nargs="?", default="-", metavar="INPUT", help="default: stdin")
+    parser.add_argument(
+        "input", nargs="?", default="-", metavar="INPUT", type=file_name, help="default: stdin"
+    )
     group = parser.add_argument_group("input and output")
-    group.add_argument("-o", dest="output", default="-", metavar="FILE", help="default: stdout")
+    group.add_argument(
+        "-o", dest="output", default="-", metavar="FILE", type=file_name, help="default: stdout"
+    )
     group.add_argument("--emit-bytecode", action="store_true", help="write bytecode, not text")
     group.add_argument("--emit-bytecode-version", type=_count, metavar="N")
     group.add_argument(
@@ -64,6 +68,7 @@ def _add_passes(parser: ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FILE.py",
+        type=file_name,
         help="Python file that registers passes; repeatable",
     )
     group.add_argument("--run-reproducer", action="store_true", help="run the pipeline in INPUT")
@@ -106,12 +111,17 @@ def _add_debugging(parser: ArgumentParser) -> None:
     group.add_argument("--mlir-print-ir-after-change", action="store_true")
     group.add_argument("--mlir-print-ir-after-failure", action="store_true")
     group.add_argument("--mlir-print-ir-module-scope", action="store_true")
-    group.add_argument("--mlir-print-ir-tree-dir", metavar="DIR", help="files, not stderr")
+    group.add_argument(
+        "--mlir-print-ir-tree-dir", metavar="DIR", type=file_name, help="files, not stderr"
+    )
     group.add_argument("--mlir-timing", action="store_true")
     group.add_argument("--mlir-pass-statistics", action="store_true")
     group.add_argument("--dump-pass-pipeline", action="store_true")
     group.add_argument(
-        "--mlir-pass-pipeline-crash-reproducer", metavar="FILE", help="written on failure"
+        "--mlir-pass-pipeline-crash-reproducer",
+        metavar="FILE",
+        type=file_name,
+        help="written on failure",
     )
     group.add_argument(
         "--mlir-pass-pipeline-local-reproducer",
