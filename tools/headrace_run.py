@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..compiler.driver import compile_with
+from ..compiler.driver import CompileResult, compile_with
 from ..compiler.element_types import Array, for_file, parse_tensor_type, relative_error
 from ..compiler.metadata import FunctionInfo
 from ..compiler.options import option_name
@@ -59,8 +59,13 @@ def _main(argv: Sequence[str] | None) -> int:
     rtol = _tolerance(arguments.rtol)
     inputs = _read_npz(arguments.inputs) if arguments.inputs is not None else []
     expected = _read_npz(arguments.expect) if arguments.expect is not None else None
+    compiled = None if _is_program(arguments.input) else _compile(arguments)
+    # Not before: it would stay if a compilation has to be killed.
     with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
-        vmfb = _program(arguments, folder)
+        if compiled is None:
+            vmfb = _checked_program(arguments)
+        else:
+            compiled.save(vmfb := str(Path(folder, "program.vmfb")))
         function = choose_function(load_functions(vmfb), arguments.function)
         if expected is not None:
             expected = _check_expected(function, expected)
@@ -70,12 +75,12 @@ def _main(argv: Sequence[str] | None) -> int:
     return 0 if _report(function, results, expected, rtol) else 1
 
 
-def _program(arguments: argparse.Namespace, folder: str) -> str:
-    """The ``.vmfb`` to run: the input itself, or what it compiles to."""
-    if not _is_program(arguments.input):
-        path = Path(folder, "program.vmfb")
-        compile_with(Path(arguments.input), compile_options(arguments)).save(path)
-        return str(path)
+def _compile(arguments: argparse.Namespace) -> CompileResult:
+    return compile_with(Path(arguments.input), compile_options(arguments))
+
+
+def _checked_program(arguments: argparse.Namespace) -> str:
+    """The input, which is a ``.vmfb``; HeadraceError for options that do not fit it."""
     given = given_compile_arguments(arguments)
     devices = given.pop("devices", None)
     given.pop("function", None)

@@ -5,12 +5,18 @@ from __future__ import annotations
 import faulthandler
 import os
 import signal
+import subprocess
+import sys
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
 from headrace.dialects.mlir import HeadraceError
 from headrace.tools.command_line import run_supervised
+
+MODEL = Path(__file__).parent.parent / "models" / "fsdp_scan"
+PROGRAMS = ("headrace-opt", "headrace-compile", "headrace-run")
 
 
 def crash() -> int:
@@ -48,3 +54,93 @@ def test_termination_leaves_no_files(tmp_path: Path) -> None:
 
     assert run_supervised("headrace-compile", work) == 128 + signal.SIGTERM
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_interrupt_while_the_program_loads(program: str) -> None:
+    """In the middle of the imports, wherever a native one may lose the exception."""
+    code = f"""
+import os, signal, sys
+class Interrupt:
+    def find_spec(self, name, path, target=None):
+        if name == "iree.compiler._mlir_libs":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupt())
+from headrace.tools import start
+sys.exit(start.{program.replace("-", "_")}())
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
+
+
+@pytest.mark.parametrize("to_group", [True, False])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_stop_while_iree_compiles(tmp_path: Path, number: int, to_group: bool) -> None:
+    """As a terminal sends it, and as ``kill`` does: no process and no file is left."""
+    work, temporary = tmp_path / "work", tmp_path / "temporary"
+    work.mkdir()
+    temporary.mkdir()
+    program = subprocess.Popen(
+        [
+            Path(sys.executable).with_name("headrace-compile"),
+            MODEL / "model.mlir",
+            *("-o", work / "out.vmfb", f"--report={work / 'report.json'}"),
+        ],
+        stderr=subprocess.PIPE,
+        env={**os.environ, "TMPDIR": str(temporary)},
+        start_new_session=True,
+    )
+    while not list(temporary.glob("headrace-*/module.mlirbc")):
+        assert program.poll() is None
+        time.sleep(0.01)
+    time.sleep(0.1)
+    (os.killpg if to_group else os.kill)(program.pid, number)
+    _, error = program.communicate()
+    assert (program.returncode, error) == (128 + number, b"")
+    assert not list(work.iterdir())
+    assert not list(temporary.iterdir())
+    with pytest.raises(ProcessLookupError):
+        os.killpg(program.pid, 0)
+
+
+def test_interrupt_that_native_code_turns_into_another_error(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    def work() -> int:
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+        except BaseException:
+            raise RuntimeError("in a callback") from None
+        return 0
+
+    assert run_supervised("headrace-opt", work) == 130
+    assert capfd.readouterr().err == ""
+
+
+def test_work_that_hears_no_signal_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("headrace.tools.supervisor._PATIENCE", 1)
+    tool = os.getpid()
+
+    def work() -> int:
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+        os.kill(tool, signal.SIGINT)
+        time.sleep(60)
+        return 0
+
+    start = time.monotonic()
+    assert run_supervised("headrace-opt", work) == 130
+    assert time.monotonic() - start < 20
+
+
+def test_ignored_signals_stay_ignored() -> None:
+    """As nohup has it."""
+
+    def work() -> int:
+        os.kill(os.getpid(), signal.SIGHUP)
+        return 7
+
+    old = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        assert run_supervised("headrace-opt", work) == 7
+    finally:
+        signal.signal(signal.SIGHUP, old)
