@@ -61,6 +61,7 @@ class Machine:
     longest_loop: int = 300
     # Per kind: how many times one ran.
     collectives: Counter[str] = field(default_factory=Counter[str])
+    pipelined: int = 0  # how many of all those that ran are marked so
     # What `test.effect` saw, in order.
     effects: list[bytes] = field(default_factory=list[bytes])
 
@@ -96,6 +97,7 @@ class Machine:
         assert not isinstance(value, Scalar)
         kind = op.name.removeprefix("headrace.")
         self.collectives[kind] += 1
+        self.pipelined += BoolAttr(op.attributes["pipelined"]).value
 
         def number(name: str) -> int:
             return IntegerAttr(op.attributes[name]).value

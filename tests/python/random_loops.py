@@ -130,7 +130,7 @@ class LoopWriter:
             index = self._op(f"arith.index_cast %i : {index_type} to index")
         three = self._op("arith.constant 3 : index")
         offset = self._op(f"arith.addi {index}, {three} : index")
-        scope = _Scope([*vectors, "%x", "%y"], [], [offset], [])
+        scope = _Scope(["%x", "%y", *vectors], [], [offset], [])
         self._stacks = {stack: stack for stack in stacks}
         for _ in range(rng.randrange(2, 12)):
             self._step(scope, depth=0)

@@ -400,3 +400,7 @@ def test_as_many_collectives_as_trips(direction: Direction) -> None:
             if direction.sink_below and "pipeline" in passes and not loop.dynamic and trips > 1:
                 trips = 1
             assert machine.collectives.total() == direction.collectives * trips, (loop, passes)
+            # Each of them was moved, but for what depends on a gather in a peeled last trip.
+            # (Two trips rotated are one, in which nothing goes the other way.)
+            if "pipeline" in passes and loop.trips > min(direction.collectives, 2):
+                assert machine.pipelined > machine.collectives.total() - direction.collectives
