@@ -40,6 +40,10 @@ class ArgumentParser(argparse.ArgumentParser):
             if action.nargs == "?"
         }
 
+    def add_version(self) -> None:
+        """``--version``, which needs no other arguments."""
+        self.add_argument("--version", action=_Version, nargs=0, help="also of IREE")
+
     def error(self, message: str) -> NoReturn:
         raise HeadraceError(f"{message}; see {self.prog} --help")
 
@@ -49,6 +53,27 @@ def file_name(text: str) -> str:
     if not text:
         raise argparse.ArgumentTypeError("the name is empty")
     return text
+
+
+class _Version(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        write_output("-", version_text(parser.prog).encode())
+        parser.exit()
+
+
+def version_text(prog: str) -> str:
+    lines = [f"{prog} {_version('headrace')}"]
+    lines += [f"  {p} {_version(p)}" for p in ("iree-base-compiler", "iree-base-runtime")]
+    return "\n".join(lines) + "\n"
+
+
+def _version(package: str) -> str:
+    from importlib.metadata import PackageNotFoundError, version  # slow to import
+
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "(not installed)"
 
 
 def run_tool(body: Callable[[], int]) -> int:

@@ -44,6 +44,7 @@ def _main(argv: Sequence[str] | None) -> int:
     )
     parser.add_argument("--remarks", action="store_true", help="print what passes did not do")
     add_compile_arguments(parser)
+    parser.add_version()
     arguments = parser.parse_args(argv)
     options = compile_options(arguments, emit=arguments.emit, report=arguments.report is not None)
     for path in filter(None, (arguments.output, arguments.report)):

@@ -83,7 +83,7 @@ class OptTool:
     def information(self, arguments: Namespace) -> str | None:
         """The answer to a question such as --list-passes; None if none was asked."""
         if arguments.version:
-            return pass_help.version_text(self.prog)
+            return command_line.version_text(self.prog)
         if arguments.show_dialects:
             return pass_help.show_dialects()
         if arguments.list_passes:

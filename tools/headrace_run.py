@@ -53,6 +53,7 @@ def _main(argv: Sequence[str] | None) -> int:
     )
     parser.add_argument("--rtol", metavar="R", help="tolerance for all results")
     add_compile_arguments(parser)
+    parser.add_version()
     arguments = parser.parse_args(argv)
     if arguments.outputs is not None:
         check_writable(arguments.outputs)

@@ -55,16 +55,15 @@ def pipeline_of(flags: Sequence[PassFlag], parser: ArgumentParser) -> Pipeline:
 
 
 def _step(flag: PassFlag, parser: ArgumentParser) -> Step:
-    options = parse_options(flag.options)
     if is_python_pass(flag.name):
-        return pass_class(flag.name).from_options(options)
-    step = NativePass(flag.name, options)
+        return pass_class(flag.name).from_options(parse_options(flag.options))
     try:
-        step.check()
+        NativePass(flag.name).check()
     except HeadraceError as error:
-        if "unknown pass" not in str(error):
-            raise
-        names = [option.lstrip("-") for option in parser.options()]
-        near = suggestion(flag.name, [*names, *pass_names(), *native_passes()], "--")
-        raise HeadraceError(f"unknown option '--{flag.name}'{near}") from None
+        if "unknown pass" in str(error):
+            names = [option.lstrip("-") for option in parser.options()]
+            near = suggestion(flag.name, [*names, *pass_names(), *native_passes()], "--")
+            raise HeadraceError(f"unknown option '--{flag.name}'{near}") from None
+    step = NativePass(flag.name, parse_options(flag.options))
+    step.check()
     return step

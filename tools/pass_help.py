@@ -68,18 +68,3 @@ def show_dialects() -> str:
     native = iree_opt_text("--show-dialects").partition(":")[2].strip()
     names = sorted([*filter(None, native.split(",")), "headrace"])
     return f"Available Dialects: {','.join(names)}\n"
-
-
-def version_text(prog: str) -> str:
-    lines = [f"{prog} {_version('headrace')}"]
-    lines += [f"  {p} {_version(p)}" for p in ("iree-base-compiler", "iree-base-runtime")]
-    return "\n".join(lines) + "\n"
-
-
-def _version(package: str) -> str:
-    from importlib.metadata import PackageNotFoundError, version  # slow to import
-
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "(not installed)"

@@ -64,6 +64,7 @@ def source(tmp_path: Path) -> Path:
         (["--canonicalise"], "unknown option '--canonicalise'; did you mean '--canonicalize'?"),
         (["--mlir-timng"], "unknown option '--mlir-timng'; did you mean '--mlir-timing'?"),
         (["--zzz"], "unknown option '--zzz'"),
+        (["--irdl-file=a/b.mlir"], "unknown option '--irdl-file'"),
         (["-z"], "unrecognized arguments: -z; see headrace-opt --help"),
         (["second.mlir"], "unrecognized arguments: second.mlir; see headrace-opt --help"),
         (["-o"], "argument -o: expected one argument; see headrace-opt --help"),
