@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import headrace
 import numpy as np
 import pytest
 from cpu_programs import FP8, WIDE, Program, lower
@@ -14,6 +15,7 @@ from headrace.dialects.mlir import HeadraceError
 from headrace.passes.lowering.fp8_support import TARGET_NAMES
 
 ALL = target_names()
+MODELS = Path(__file__).parent.parent / "models"
 
 # The instruction that an aligned product of two fp8 tensors becomes.
 INSTRUCTIONS = {
@@ -73,6 +75,34 @@ def test_fp8_layer_compiles(target: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("target", ["gfx950", "sm_89"])
 def test_a_row_compiles(target: str) -> None:
     assert compiled(layer_text(1, "bf16"), target)
+
+
+# In make test, one of each way to treat fp8: native FNUZ and OCP, integers, decoded.
+QUICK = ("gfx942", "sm_80", "sm_89", "vulkan-ampere")
+
+
+@pytest.mark.parametrize(
+    ("target", "model"),
+    [
+        pytest.param(t, m, marks=() if (t in QUICK and m == "fsdp_scan") else pytest.mark.full)
+        for t in ALL
+        for m in ("fsdp_scan", "llama_fsdp", "tp_mlp")
+        if t not in ("cpu", "vmvx")
+    ],
+)
+def test_whole_models_compile(target: str, model: str, tmp_path: Path) -> None:
+    """Loops, channels and all; the loop's product is the target's instruction."""
+    dump = f"--iree-hal-dump-executable-intermediates-to={tmp_path}"
+    result = headrace.compile(MODELS / model / "model.mlir", target=target, iree_flags=[dump])
+    assert result.vmfb
+    if target in INSTRUCTIONS:
+        texts = [p.read_bytes() for p in tmp_path.glob("*.rocmasm")] or [result.vmfb]
+        assert re.search(INSTRUCTIONS[target].encode(), b"\n".join(texts))
+
+
+def test_vmvx_refuses_a_bf16_model() -> None:
+    with pytest.raises(HeadraceError, match="vmvx"):
+        headrace.compile(MODELS / "fsdp_scan" / "model.mlir", target="vmvx")
 
 
 @pytest.mark.full
