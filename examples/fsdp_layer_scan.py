@@ -4,7 +4,7 @@ Each layer's weights are spread over the devices, quantized to fp8, gathered,
 and multiplied. headrace gathers the fp8 bytes instead of bf16, and turns the
 dequantizes and the dot into one scaled fp8 matmul.
 
-    pip install 'headrace[jax]'
+    pip install -e '.[jax]'
     python examples/fsdp_layer_scan.py
 """
 

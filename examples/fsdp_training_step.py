@@ -8,7 +8,7 @@ matmuls are fp8: activations and weights in E4M3, gradients in E5M2.
 headrace gathers fp8 bytes, a layer ahead of their use in both scans, and
 reduces each gradient while the next layer is computed.
 
-    pip install 'headrace[jax]'
+    pip install -e '.[jax]'
     python examples/fsdp_training_step.py
 """
 

@@ -3,7 +3,7 @@
 The first weight is cut by columns and the second by rows, so each layer ends
 in one all-reduce. Reductions keep their f32; both matmuls become scaled fp8.
 
-    pip install 'headrace[jax]'
+    pip install -e '.[jax]'
     python examples/tensor_parallel_mlp.py
 """
 
