@@ -14,7 +14,6 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 from types import FrameType
 
 from ..dialects.mlir import HeadraceError, Operation
@@ -110,7 +109,7 @@ class _Stop:
         now = time.monotonic()
         if now - self._last > _ONE_PRESS:
             self.number, self._last = number, now
-            sys.stderr = Path(os.devnull).open("w")
+            sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
             os.dup2(sys.stderr.fileno(), 2)
             raise _Terminated(number)
 
