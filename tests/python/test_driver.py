@@ -13,7 +13,7 @@ from headrace.compiler import pipelines
 from headrace.compiler.iree_child import parse_diagnostics, run_iree_compile
 from headrace.compiler.targets import find_target
 from headrace.compiler.unlowered import check_lowered
-from headrace.dialects.mlir import make_context
+from headrace.dialects.mlir import make_context, walk
 from headrace.dialects.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
 from iree.compiler import ir
@@ -74,6 +74,28 @@ def test_the_callers_module_stays_as_it_is() -> None:
     with pytest.raises(headrace.HeadraceError):
         headrace.compile(broken)
     assert str(broken) == before
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"devices": 3}, "device"),  # before any pass
+        ({"target": "vmvx"}, "vmvx"),  # in a late pass
+        ({"iree_flags": ["--no-such-flag"]}, "no-such-flag"),  # in IREE
+        ({"dump_ir": __file__}, "cannot write"),
+    ],
+)
+def test_the_callers_module_stays_as_it_is_in_a_failure(
+    options: dict[str, object], message: str
+) -> None:
+    module = ir.Module.parse(FSDP.read_text(), ir.Context())
+    before = module.operation.get_asm(enable_debug_info=True)
+    dot = next(op for op in walk(module.operation) if op.name == "stablehlo.dot_general")
+    with pytest.raises(headrace.HeadraceError, match=message):
+        headrace.compile(module, **options)
+    assert module.operation.get_asm(enable_debug_info=True) == before
+    assert dot.name == "stablehlo.dot_general"  # handles are still good
+    assert module.operation.verify()
 
 
 def test_functions() -> None:
