@@ -113,6 +113,12 @@ def test_bad_arguments(
             "bad.mlir:2:8: error: 'acme.fft' cannot be lowered",
         ),
         (
+            "func.func @f(%a: !torch.vtensor<[4],f32>) -> !torch.vtensor<[4],f32> {\n"
+            "  %0 = torch.aten.relu %a : !torch.vtensor<[4],f32> -> !torch.vtensor<[4],f32>\n"
+            "  return %0 : !torch.vtensor<[4],f32>\n}",
+            "bad.mlir:2:8: error: 'torch.aten.relu' is not taken: make linalg of the program",
+        ),
+        (
             "func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {\n"
             "  %0 = stablehlo.custom_call @cuFFT(%a) : (tensor<4xf32>) -> tensor<4xf32>\n"
             "  return %0 : tensor<4xf32>\n}",
