@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from ...dialects.contraction import contraction_loops
+from ...dialects.fp8 import fp8_format
 from ...dialects.headrace import CollectiveOp, HeadraceOp
 from ...dialects.mlir import (
     Block,
@@ -16,6 +18,7 @@ from ...dialects.mlir import (
 from ...dialects.ops.constraints import element_type_of, is_wide_float
 from ..rewriting import Miss
 from .collective_scales import NARROWABLE
+from .contractions import CONTRACTIONS
 from .data_movement import movement_of
 from .dequantized_values import is_dequantize, is_float_convert
 from .narrow_dequantize import NarrowDequantize
@@ -43,8 +46,8 @@ class WideReasons:
         if not is_wide_float(element_type_of(op.operands[0])):
             return None
         if op.name not in NARROWABLE:
-            near = _find(op.operands[0], _makers, is_dequantize, _anything)
-            near = near or _find(op.results[0], _users, is_quantize, _anything)
+            near = _find(op.operands[0], _makers, _is_fp8_data, _local_or_sent)
+            near = near or _find(op.results[0], _users, is_quantize, _moves)
             return REDUCTION_REASON if near else None
         return self._operand_reason(op) or self._result_reason(op)
 
@@ -157,13 +160,33 @@ def _yielded(loop: Operation, number: int) -> Value:
     return loop.regions[-1].blocks[0].operations[-1].operation.operands[number]
 
 
-def _anything(op: Operation) -> bool:
-    """Whether a value on the far side still counts as coming from fp8."""
-    return op.name.partition(".")[0] in _ELEMENTWISE_DIALECTS or op.name in _LOOPS
+def _is_fp8_data(op: Operation) -> bool:
+    """Whether ``op`` gives dequantized values, or products of them: partial sums."""
+    if is_dequantize(op):
+        return True
+    if op.name not in (*CONTRACTIONS, "headrace.matmul"):
+        return False
+    if op.name == "linalg.generic" and contraction_loops(op) is None:
+        return False
+    return any(
+        fp8_format(operand.type) or _find(operand, _makers, is_dequantize, _local_or_sent)
+        for operand in op.operands
+    )
+
+
+def _moves(op: Operation) -> bool:
+    """Whether ``op`` hands values on as they are, in another place or float type."""
+    return not isinstance(movement_of(op), Miss) or is_float_convert(op) or op.name in _LOOPS
+
+
+def _local_or_sent(op: Operation) -> bool:
+    """Like ``_local``; a gathered or permuted value counts as well."""
+    return op.name in NARROWABLE or _local(op)
 
 
 def _local(op: Operation) -> bool:
-    """Like ``_anything``, but a product or sum of fp8 values is none."""
+    """Whether what ``op`` makes of fp8 values still counts as such, which products
+    and sums do not."""
     declared = HeadraceOp.operations.get(op.name)
     if declared is not None and (
         op.name == "headrace.matmul" or issubclass(declared, CollectiveOp)
@@ -174,4 +197,4 @@ def _local(op: Operation) -> bool:
         return False
     if op.name == "linalg.generic" and "reduction" in str(op.attributes["iterator_types"]):
         return False
-    return _anything(op)
+    return op.name.partition(".")[0] in _ELEMENTWISE_DIALECTS or op.name in _LOOPS

@@ -369,4 +369,6 @@ def test_every_gathered_weight_of_a_model_is_fp8(model: Path) -> None:
     assert len(types) == expected.get(model.parent.name, 0)
     reductions = [op for op in walk(module) if op.name == "headrace.all_reduce"]
     assert len(reductions) == (model.parent.name in ("fsdp_training_step", "tp_mlp"))
-    assert all("headrace.wide_reason" in op.attributes for op in reductions)
+    # Partial sums of an fp8 matmul; the training step's loss has nothing to do with fp8.
+    wide = ["headrace.wide_reason" in op.attributes for op in reductions]
+    assert wide == [model.parent.name == "tp_mlp"] * len(reductions)

@@ -41,6 +41,27 @@ func.func @no_fp8(%x: tensor<8x4xbf16>, %y: tensor<4x4xbf16>) -> (tensor<32x4xbf
   %r = "headrace.all_reduce"(%d) {pipelined = false, reduction = "add", replica_groups = dense<[[0,1,2,3]]> : tensor<1x4xi64>} : (tensor<32x4xbf16>) -> tensor<32x4xbf16>
   return %g, %r : tensor<32x4xbf16>, tensor<32x4xbf16>
 }
+// What only depends on fp8 values: the sum of their squares, as of a norm or a
+// loss; a product of such products; a statistic that goes into the scaling of
+// a value that is quantized.
+// CHECK-LABEL: @statistics(
+// CHECK-NOT: wide_reason
+// CHECK: return
+func.func @statistics(%x: tensor<8x4xf8E4M3FN>, %y: tensor<4x8xbf16>, %z: tensor<8x8xbf16>) -> (tensor<8xf32>, tensor<8x8xbf16>, tensor<8x4xf8E4M3FN>) {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %w = "headrace.dequantize"(%x) {operandSegmentSizes = array<i32: 1, 0>, scale_mode = "multiply"} : (tensor<8x4xf8E4M3FN>) -> tensor<8x4xf32>
+  %s = stablehlo.multiply %w, %w : tensor<8x4xf32>
+  %t = stablehlo.reduce(%s init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<8x4xf32>, tensor<f32>) -> tensor<8xf32>
+  %r = "headrace.all_reduce"(%t) {pipelined = false, reduction = "add", replica_groups = dense<[[0,1,2,3]]> : tensor<1x4xi64>} : (tensor<8xf32>) -> tensor<8xf32>
+  %v = stablehlo.convert %w : (tensor<8x4xf32>) -> tensor<8x4xbf16>
+  %d = stablehlo.dot_general %v, %y, contracting_dims = [1] x [0] : (tensor<8x4xbf16>, tensor<4x8xbf16>) -> tensor<8x8xbf16>
+  %e = stablehlo.dot_general %d, %z, contracting_dims = [1] x [0] : (tensor<8x8xbf16>, tensor<8x8xbf16>) -> tensor<8x8xbf16>
+  %p = "headrace.all_reduce"(%e) {pipelined = false, reduction = "add", replica_groups = dense<[[0,1,2,3]]> : tensor<1x4xi64>} : (tensor<8x8xbf16>) -> tensor<8x8xbf16>
+  %b = stablehlo.broadcast_in_dim %r, dims = [0] : (tensor<8xf32>) -> tensor<8x4xf32>
+  %n = stablehlo.divide %w, %b : tensor<8x4xf32>
+  %q = "headrace.quantize"(%n) {operandSegmentSizes = array<i32: 1, 0>, saturate = true, scale_mode = "divide"} : (tensor<8x4xf32>) -> tensor<8x4xf8E4M3FN>
+  return %r, %p, %q : tensor<8xf32>, tensor<8x8xbf16>, tensor<8x4xf8E4M3FN>
+}
 
 // Integers are not to be narrowed.
 // CHECK-LABEL: @integers(
