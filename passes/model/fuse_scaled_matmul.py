@@ -58,6 +58,14 @@ class FuseScaledMatmul(Pass):
     six layers on it has grown to 6e-2. A dequantize that divides gives the
     scale 1/s, computed once in f32.
 
+    What the source overflows to, or makes NaN of, before the sum is not
+    kept where scales are applied after it, as in XLA's own rewriting of GPU
+    matmuls. An infinite scale, or division by zero, makes every row with a
+    zero NaN in the source (0 * inf); here it is infinite unless the sum is 0
+    or NaN. NaN scales and values give NaN in both, and a scale of 0 gives 0.
+    Division by a scale over 2^126 gives 0 where subnormal numbers are taken
+    as 0, for 1/s is one; so does division by a subnormal scale as by 0.
+
     A contraction with an operand near an fp8 value that does not become a
     matmul gets a remark and the attribute ``headrace.wide_reason``.
     """
@@ -173,7 +181,7 @@ class DequantizedContraction(Pattern[FusedMatmul]):
 
 def _rounding(source: NarrowSource) -> Type | None:
     """The type that the source rounds scaled elements to; None for f32 or no scale."""
-    if source.scale is None or source.divide:
+    if source.scale is None:
         return None
     element = element_type_of(source.scale)
     return None if isinstance(element, F32Type) else element
