@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import io
+import math
+import sys
 import tempfile
 import zipfile
 from collections.abc import Sequence
@@ -12,11 +14,17 @@ from pathlib import Path
 import numpy as np
 
 from ..compiler.driver import CompileResult, compile_with
-from ..compiler.element_types import Array, for_file, parse_tensor_type, relative_error
+from ..compiler.element_types import (
+    Array,
+    element_errors,
+    for_file,
+    parse_tensor_type,
+    relative_error,
+)
 from ..compiler.metadata import FunctionInfo
 from ..compiler.options import option_name
 from ..compiler.runtime import check_values, choose_function, load_functions, run_program
-from ..dialects.mlir import HeadraceError
+from ..dialects.mlir import Diagnostic, HeadraceError
 from .command_line import (
     ArgumentParser,
     check_writable,
@@ -160,14 +168,43 @@ def _report(
     rtol: float | None,
 ) -> bool:
     """Prints a line per result; whether all are within their tolerance."""
-    good = True
+    notes: list[str] = []
+    worst = 0.0
     for index, (result, info) in enumerate(zip(results, function.results, strict=True)):
         line = f"result{index}: {info.type} on {function.devices} devices"
         if expected is not None:
             tolerance = parse_tensor_type(info.type).element.tolerance if rtol is None else rtol
             error = relative_error(result, expected[index])
             verdict = "ok" if error <= tolerance else "FAILED"
-            good = good and error <= tolerance
             line += f", error {error:.3g}, tolerance {tolerance:.3g}: {verdict}"
+            if not error <= tolerance:
+                worst = max(worst, error)
+                notes.append(f"result{index} {_mismatch(result, expected[index], tolerance)}")
         print(line)
-    return good
+    sys.stdout.flush()
+    if notes and worst < math.inf:
+        notes.append(_tolerance_hint(worst))
+    for note in notes:
+        print(Diagnostic("note", note), file=sys.stderr)
+    return not notes
+
+
+def _mismatch(result: Array, expected: Array, tolerance: float) -> str:
+    """Where a result is off, how much, and in how many elements."""
+    errors = element_errors(result, expected)
+    place = np.unravel_index(int(errors.argmax()), errors.shape)
+    index = ", ".join(str(int(i)) for i in place)
+    got, want = (float(x[place]) for x in (result, expected))
+    return (
+        f"is off most at [{index}] (device first): {got:.6g}, expected {want:.6g}; "
+        f"{int((errors > tolerance).sum())} of {errors.size} elements are over the tolerance"
+    )
+
+
+def _tolerance_hint(error: float) -> str:
+    digits = 1 - math.floor(math.log10(error))
+    enough = math.ceil(error * 10**digits) / 10**digits
+    return (
+        f"--rtol={enough:.6g} would accept this; rounding to bf16 and fp8 adds up over the "
+        "layers of a model, which the default tolerance, one rounding of a result, leaves out"
+    )

@@ -95,7 +95,10 @@ def test_tool_writes_and_compares(
     results[0][1, 1, 2] += 0.5
     off = npz(tmp_path / "off.npz", *results)
     assert main([str(vmfb), f"--inputs={inputs}", f"--expect={off}"]) == 1
-    lines = capfd.readouterr().out.splitlines()
+    out, err = capfd.readouterr()
+    assert "note: result0 is off most at [1, 1, 2] (device first): " in err
+    assert "; 1 of 12 elements are over the tolerance\nnote: --rtol=0.023 would accept" in err
+    lines = out.splitlines()
     assert lines[0] == (
         "result0: tensor<2x3xbf16> on 2 devices, error 0.0222, tolerance 0.0156: FAILED"
     )

@@ -5,13 +5,15 @@
 // RUN: headrace-compile %s -o %t/sum.vmfb
 // RUN: headrace-run %t/sum.vmfb --inputs=%t/in.npz --expect=%t/want.npz --outputs=%t/out.npz --devices=2 | FileCheck %s
 // RUN: headrace-run %t/sum.vmfb --inputs=%t/in.npz --expect=%t/out.npz --rtol=0 | FileCheck %s --check-prefix=EXACT
-// RUN: not headrace-run %t/sum.vmfb --inputs=%t/in.npz --expect=%t/in.npz | FileCheck %s --check-prefix=OFF
+// RUN: not headrace-run %t/sum.vmfb --inputs=%t/in.npz --expect=%t/in.npz 2>&1 | FileCheck %s --check-prefix=OFF
 // RUN: not headrace-run %t/sum.vmfb --inputs=%t/in.npz --devices=3 2>&1 | FileCheck %s --check-prefix=DEVICES
 // RUN: not headrace-run %s --inputs=%t/in.npz --devices=3 2>&1 | FileCheck %s --check-prefix=MODULE
 
 // CHECK: result0: tensor<2xf32> on 2 devices, error 0, tolerance 7.63e-06: ok
 // EXACT: error 0, tolerance 0: ok
 // OFF: result0: tensor<2xf32> on 2 devices, error 1, tolerance 7.63e-06: FAILED
+// OFF-NEXT: note: result0 is off most at [0, 1] (device first): 6, expected 2; 4 of 4 elements are over the tolerance
+// OFF-NEXT: note: --rtol=1 would accept this
 // DEVICES: error: '{{.*}}sum.vmfb' was compiled for 2 devices, not for 3
 // MODULE: error: the module is for 2 devices
 
