@@ -59,7 +59,7 @@ def default_pipeline(
     else:
         lowering.append(f"spmd-to-devices{{devices={devices}}}")
         if devices > 1:
-            lowering.append("isolate-scalars")
+            lowering += ["place-constants", "isolate-scalars"]
     return f"builtin.module({','.join((*FRONTEND, *model, *lowering, *CLEAN_UP))})"
 
 

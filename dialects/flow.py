@@ -45,7 +45,11 @@ def device_affinity(device: int, context: Context) -> Attribute:
 
 def transfer(b: TensorBuilder, value: Value, device: int) -> Value:
     """``value`` on a device; no copy is made where it already is there."""
-    target = device_affinity(device, b.loc.context)
+    return transfer_to(b, value, device_affinity(device, b.loc.context))
+
+
+def transfer_to(b: TensorBuilder, value: Value, target: Attribute) -> Value:
+    """The same, for an affinity."""
     operands = [value, *dynamic_sizes(b, value)]
     return b.op("flow.tensor.transfer", operands, value.type, {"target": target})
 
@@ -67,6 +71,21 @@ def declare_global(name: str, type_: Type, *, loc: Location, ip: InsertionPoint)
             "sym_name": StringAttr.get(name),
             "sym_visibility": StringAttr.get("private"),
             "type": TypeAttr.get(type_),
+        }
+    Operation.create("util.global", attributes=attributes, loc=loc, ip=ip)
+
+
+def declare_constant(
+    name: str, values: Attribute, device: Attribute, *, loc: Location, ip: InsertionPoint
+) -> None:
+    """A private ``util.global`` on a device, of typed elements that stay as they are."""
+    with loc.context:
+        attributes: dict[str, Attribute] = {
+            "initial_value": values,
+            "stream.affinity": device,
+            "sym_name": StringAttr.get(name),
+            "sym_visibility": StringAttr.get("private"),
+            "type": TypeAttr.get(values.type),
         }
     Operation.create("util.global", attributes=attributes, loc=loc, ip=ip)
 

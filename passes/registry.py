@@ -35,6 +35,7 @@ _BUILTIN: dict[str, str] = {
     "legalize-fp8": "lowering.legalize_fp8:LegalizeFp8",
     "lower-encodings": "lowering.lower_encodings:LowerEncodings",
     "spmd-to-devices": "lowering.spmd_to_devices:SpmdToDevices",
+    "place-constants": "lowering.place_constants:PlaceConstants",
     "isolate-scalars": "lowering.isolate_scalars:IsolateScalars",
     "collectives-to-channels": "lowering.collectives_to_channels:CollectivesToChannels",
     "place-arguments": "lowering.place_arguments:PlaceArguments",

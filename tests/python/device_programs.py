@@ -20,7 +20,7 @@ from headrace.dialects.mlir import Operation, make_context
 from headrace.dialects.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
 
-LOWERING = ",".join(("spmd-to-devices", "isolate-scalars", *CLEAN_UP))
+LOWERING = ",".join(("spmd-to-devices", "place-constants", "isolate-scalars", *CLEAN_UP))
 
 
 @dataclass(frozen=True)

@@ -246,6 +246,49 @@ def odds_and_ends() -> Program:
     return Program(jitted, args, mesh, (tiled, P("d"), P()), (tiled, P()))
 
 
+def random_keys(seed: int) -> jax.Array:
+    """A key of each device's own; inside of shard_map over x."""
+    return jax.random.fold_in(jax.random.key(seed), lax.axis_index("x"))
+
+
+def dropout(key: jax.Array, x: jax.Array) -> jax.Array:
+    return jnp.where(jax.random.bernoulli(key, 0.75, x.shape), x / 0.75, 0)
+
+
+@program
+def dropout_dots() -> Program:
+    """Random numbers into dots with collectives, of equal and of own keys."""
+    mesh = mesh_of(x=4)
+    specs = (P("x", None), P("x", None))
+
+    def dots(x: jax.Array, w: jax.Array) -> tuple[jax.Array, jax.Array]:
+        h = dropout(random_keys(7), x) @ lax.all_gather(w, "x", tiled=True)
+        return h, lax.psum(jax.random.uniform(jax.random.key(8), x.shape) @ h.T, "x")
+
+    fn = jax.shard_map(dots, mesh=mesh, in_specs=specs, out_specs=(specs[0], P()))
+    args = (normal(0, (32, 16), jnp.float32), normal(1, (16, 16), jnp.float32))
+    return Program(jax.jit(fn), args, mesh, specs, (specs[0], P()))
+
+
+@program
+def dropout_scan() -> Program:
+    """Layers with dropout whose keys are split on the way."""
+    mesh = mesh_of(x=4)
+    specs = (P("x", None), P(None, "x", None))
+
+    def layers(h: jax.Array, ws: jax.Array) -> jax.Array:
+        def layer(state: tuple[jax.Array, jax.Array], w: jax.Array) -> Any:
+            h, key = state
+            key, own = jax.random.split(key)
+            return (jnp.tanh(dropout(own, h) @ lax.all_gather(w, "x", tiled=True)), key), None
+
+        return lax.scan(layer, (h, random_keys(3)), ws)[0][0]
+
+    fn = jax.shard_map(layers, mesh=mesh, in_specs=specs, out_specs=specs[0])
+    args = (normal(0, (32, 16), jnp.float32), normal(1, (3, 16, 16), jnp.float32) / 4)
+    return Program(jax.jit(fn), args, mesh, specs, specs[:1])
+
+
 def flax_dense() -> Program:
     """Flax's own fp8 dot, with its weight gathered first; in only with Flax."""
     import flax.linen as nn

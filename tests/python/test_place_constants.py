@@ -1,0 +1,116 @@
+"""What several devices compute of constants, next to dots that IREE encodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import headrace
+import numpy as np
+import pytest
+from headrace.compiler.element_types import Array
+from headrace.compiler.runtime import load_functions, run_program
+
+ROWS, COLUMNS = 8, 16
+X = f"tensor<{ROWS}x{COLUMNS}xf32>"
+INDEX = X.replace("f32", "i32")
+RESULT = f"tensor<{ROWS}x{ROWS}xf32>"
+TABLE = np.arange(ROWS * COLUMNS, dtype=np.float32).reshape(ROWS, COLUMNS) % 7 - 3
+NUMBERS = f"dense<{TABLE.tolist()}> : {X}"
+IOTA = f"%iota = stablehlo.iota dim = 1 : {INDEX}"
+POSITIONS = np.broadcast_to(np.arange(COLUMNS), (ROWS, COLUMNS))
+
+# Text that makes %y of %x, and the same in NumPy.
+BODIES: dict[str, tuple[str, Callable[[Array], Array]]] = {
+    "table": (
+        f"""%t = stablehlo.constant {NUMBERS}
+            %y = stablehlo.multiply %t, %x : {X}""",
+        lambda x: TABLE * x,
+    ),
+    "computed of a table": (
+        f"""%t = stablehlo.constant {NUMBERS}
+            %u = stablehlo.multiply %t, %t : {X}
+            %v = stablehlo.add %u, %t : {X}
+            %w = stablehlo.multiply %x, %v : {X}
+            %z = stablehlo.add %w, %u : {X}
+            %y = stablehlo.add %z, %t : {X}""",
+        lambda x: x * (TABLE * TABLE + TABLE) + TABLE * TABLE + TABLE,
+    ),
+    "computed of an iota": (
+        f"""{IOTA}
+            %p = stablehlo.multiply %iota, %iota : {INDEX}
+            %q = stablehlo.add %p, %iota : {INDEX}
+            %f = stablehlo.convert %p : ({INDEX}) -> {X}
+            %g = stablehlo.convert %q : ({INDEX}) -> {X}
+            %h = stablehlo.multiply %f, %x : {X}
+            %y = stablehlo.add %h, %g : {X}""",
+        lambda x: POSITIONS**2 * x + POSITIONS**2 + POSITIONS,
+    ),
+    "mask": (
+        f"""{IOTA}
+            %rows = stablehlo.iota dim = 0 : {INDEX}
+            %m = stablehlo.compare GE, %rows, %iota, SIGNED
+              : ({INDEX}, {INDEX}) -> {X.replace("f32", "i1")}
+            %zero = stablehlo.constant dense<0.0> : {X}
+            %y = stablehlo.select %m, %x, %zero : {X.replace("f32", "i1")}, {X}""",
+        np.tril,
+    ),
+    "reduced iota": (
+        f"""{IOTA}
+            %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
+            %zero = stablehlo.constant dense<0> : tensor<i32>
+            %best:2 = stablehlo.reduce(%x init: %low), (%iota init: %zero) across dimensions = [1]
+                : ({X}, {INDEX}, tensor<f32>, tensor<i32>)
+                -> (tensor<{ROWS}xf32>, tensor<{ROWS}xi32>)
+              reducer(%a: tensor<f32>, %b: tensor<f32>) (%i: tensor<i32>, %j: tensor<i32>) {{
+                %c = stablehlo.compare GE, %a, %b, FLOAT
+                  : (tensor<f32>, tensor<f32>) -> tensor<i1>
+                %v = stablehlo.select %c, %a, %b : tensor<i1>, tensor<f32>
+                %k = stablehlo.select %c, %i, %j : tensor<i1>, tensor<i32>
+                stablehlo.return %v, %k : tensor<f32>, tensor<i32>
+              }}
+            %w = stablehlo.broadcast_in_dim %best#1, dims = [0]
+              : (tensor<{ROWS}xi32>) -> {INDEX}
+            %e = stablehlo.compare EQ, %w, %iota, SIGNED
+              : ({INDEX}, {INDEX}) -> {X.replace("f32", "i1")}
+            %none = stablehlo.constant dense<0.0> : {X}
+            %y = stablehlo.select %e, %x, %none : {X.replace("f32", "i1")}, {X}""",
+        lambda x: np.where(x.argmax(1)[:, None] == POSITIONS, x, 0),
+    ),
+}
+
+
+def run(body: str, x: Array, folder: Path) -> Array:
+    """``%y @ x^T``, summed over the devices."""
+    text = f"""module attributes {{mhlo.num_partitions = {len(x)} : i32}} {{
+      func.func public @main(%x: {X}) -> {RESULT} {{
+        {body}
+        %d = stablehlo.dot_general %y, %x, contracting_dims = [1] x [1] : ({X}, {X}) -> {RESULT}
+        %s = "stablehlo.all_reduce"(%d) <{{
+          channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids,
+          replica_groups = dense<[{list(range(len(x)))}]> : tensor<1x{len(x)}xi64>}}> ({{
+        ^bb0(%l: tensor<f32>, %r: tensor<f32>):
+          %sum = stablehlo.add %l, %r : tensor<f32>
+          stablehlo.return %sum : tensor<f32>
+        }}) : ({RESULT}) -> {RESULT}
+        return %s : {RESULT}
+      }} }}"""
+    vmfb = folder / "program.vmfb"
+    compiled: Any = headrace.compile(text, target="cpu")
+    compiled.save(vmfb)
+    (result,) = run_program(vmfb, load_functions(vmfb)["main"], [x])
+    return result
+
+
+@pytest.mark.parametrize("name", BODIES)
+@pytest.mark.parametrize("devices", [1, 2, 4])
+def test_numbers(name: str, devices: int, tmp_path: Path) -> None:
+    rng = np.random.default_rng(devices)
+    # No row holds a number twice; whole numbers, whose sums are exact.
+    ordered = np.broadcast_to(np.arange(COLUMNS, dtype=np.float32), (devices, ROWS, COLUMNS))
+    x = rng.permuted(ordered, axis=2)
+    body, make = BODIES[name]
+    expected = np.sum([make(part) @ part.T for part in x], axis=0)
+    result = run(body, x, tmp_path)
+    np.testing.assert_array_equal(result, np.stack([expected] * devices))
