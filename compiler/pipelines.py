@@ -25,7 +25,7 @@ LOOPS = ("normalize-loops", "canonicalize", "cse", "hoist-collectives")
 AFTER_LOOPS = ("canonicalize", "cse", "headrace-dce")
 # On the final ops of loops: what decodes an operand comes before, not beside.
 ALIGN = "align-collectives"
-CLEAN_UP = ("strip-headrace", "lower-loops", "canonicalize", "cse", "widen-block-arguments")
+CLEAN_UP = ("strip-headrace", "convert-scf-to-cf", "canonicalize", "cse", "widen-block-arguments")
 
 
 def default_pipeline(

@@ -39,7 +39,6 @@ _BUILTIN: dict[str, str] = {
     "isolate-scalars": "lowering.isolate_scalars:IsolateScalars",
     "collectives-to-channels": "lowering.collectives_to_channels:CollectivesToChannels",
     "place-arguments": "lowering.place_arguments:PlaceArguments",
-    "lower-loops": "lowering.lower_loops:LowerLoops",
     "widen-block-arguments": "lowering.widen_block_arguments:WidenBlockArguments",
     "strip-headrace": "lowering.strip_headrace:StripHeadrace",
 }
