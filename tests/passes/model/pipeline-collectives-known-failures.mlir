@@ -9,6 +9,7 @@
 //     pipeline-collectives.mlir; @known_1 below.
 //  2, 3 (15291)  reshapes and bitcasts behind a collective: @peer_18, @peer_42.
 //  4 (14829)  loops in a copied body: @peer_43, @nested, @loop_in_a_chain.
+//  5 (17453)  the exchange with dequantize comes first: pipeline-order.mlir.
 //  7 (19363)  start and step in every combination, both directions on one
 //     loop: @peer_20, and the grid in tests/python/test_pipeline_collectives.py.
 //  8 (14332)  @known_8 below; what cannot be moved is left, never an abort.
@@ -27,6 +28,8 @@
 // 26 (28184)  only small ones leave the loop: pipeline-collectives-sink.mlir.
 // 27 (49143)  a collective in a branch is not moved: @places in
 //     pipeline-collectives-refused.mlir.
+// 32 (marin 7507)  what was moved does run at once, in IREE's schedule:
+//     tests/python/test_overlap.py, tests/tools/headrace-compile/overlap.test.
 // The others are about other passes, schedulers, or targets.
 
 #g = dense<[[0, 1]]> : tensor<1x2xi64>
