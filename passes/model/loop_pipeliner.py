@@ -103,7 +103,8 @@ class _LoopPipeliner:
         body = LoopBody(loop)
         for position in body.collectives:
             forget_reason(body.ops[position])
-        # What earlier runs moved counts, so that a second run moves no more.
+        # What earlier runs moved counts, so that a second run moves no more. (What else they
+        # left carried beside it cannot be told from the source's own values.)
         before = [p for p in body.collectives if is_pipelined(body.ops[p])]
         self._taken = len(before)
         self._live = sum(_carried_for(body, p) for p in before)

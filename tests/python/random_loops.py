@@ -140,10 +140,12 @@ class LoopWriter:
                 value = self._pick(scope.vectors)
                 for _ in range(rng.randrange(1, 3)):
                     value = self._through_collective(value)
+                if self.effects and rng.random() < 0.1:
+                    value = self._effect(value)
                 self._store(scope, stack, value)
         yields = [self._pick([*scope.vectors]) for _ in vectors]
         current = [*self._stacks.values()]
-        if rng.random() < 0.15:
+        if rng.random() < 0.25:
             rng.shuffle(current)
         types = ", ".join([VECTOR for _ in vectors] + [STACK for _ in stacks])
         self.lines.append(f"scf.yield {', '.join([*yields, *current])} : {types}")
@@ -164,6 +166,9 @@ class LoopWriter:
             f'"headrace.{kind}"({value}) {{{request}{attributes}, pipelined = false}} '
             f": ({before}) -> {after}"
         )
+
+    def _effect(self, value: str) -> str:
+        return self._op(f'"test.effect"({value}) : ({VECTOR}) -> {VECTOR}')
 
     def _store(self, scope: _Scope, stack: str, value: str) -> None:
         place = self._random.choice([self._pick(scope.offsets), "0"])
@@ -219,8 +224,7 @@ class LoopWriter:
         elif choice == "for":
             self._for(scope, depth)
         elif choice == "effect":
-            value = self._pick(scope.vectors)
-            scope.vectors.append(self._op(f'"test.effect"({value}) : ({VECTOR}) -> {VECTOR}'))
+            scope.vectors.append(self._effect(self._pick(scope.vectors)))
         elif choice == "barrier":
             value = self._pick(scope.vectors)
             scope.vectors.append(self._op(f"util.optimization_barrier {value} : {VECTOR}"))
