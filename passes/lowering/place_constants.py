@@ -70,7 +70,9 @@ class _Placer:
     """``_devices`` holds the device of each tensor that is on a certain one."""
 
     def __init__(self, module: Operation) -> None:
-        self._module = module
+        top = operations_of(module.regions[0].blocks[0])
+        self._first = top[0] if top else module
+        self._taken = {str(op.attributes["sym_name"]) for op in top if "sym_name" in op.attributes}
         self._globals: dict[tuple[Attribute, Attribute], str] = {}
         self._devices: dict[Value, Attribute] = {}
         self._copies: dict[tuple[Value, Attribute], Value] = {}
@@ -221,13 +223,12 @@ class _Placer:
 
     def _global(self, values: Attribute, device: Attribute) -> str:
         if (values, device) not in self._globals:
-            top = operations_of(self._module.regions[0].blocks[0])
             name = f"constant_{len(self._globals)}_{_device_name(device)}"
-            taken = {str(op.attributes["sym_name"]) for op in top if "sym_name" in op.attributes}
-            while f'"{name}"' in taken:
+            while f'"{name}"' in self._taken:
                 name += "_"
-            ip = InsertionPoint(top[0])
-            declare_constant(name, values, device, loc=top[0].location, ip=ip)
+            self._taken.add(f'"{name}"')
+            ip, loc = InsertionPoint(self._first), self._first.location
+            declare_constant(name, values, device, loc=loc, ip=ip)
             self._globals[values, device] = name
         return self._globals[values, device]
 

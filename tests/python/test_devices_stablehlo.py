@@ -281,3 +281,65 @@ def test_constants_that_change_places_in_a_loop(tmp_path: Path) -> None:
       return %r#1 : tensor<4xf32>"""
     (result,) = run(body, "(%x: tensor<4xf32>) -> tensor<4xf32>", [x], tmp_path)
     np.testing.assert_array_equal(result, x + 12 * np.arange(1, 5, dtype=np.float32))
+
+
+def delay_line(trips: str) -> str:
+    """Three scalars of each device's own that change places, fed by a mean over
+    all devices; ``trips`` computes %go of %i."""
+    return f"""
+      %zero = stablehlo.constant dense<0> : tensor<i32>
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %f0 = stablehlo.constant dense<0.0> : tensor<f32>
+      %f1 = stablehlo.reduce(%x init: %f0) applies stablehlo.add across dimensions = [0]
+        : (tensor<4096xf32>, tensor<f32>) -> tensor<f32>
+      %unit = stablehlo.constant dense<1.0> : tensor<f32>
+      %quarter = stablehlo.constant dense<0.25> : tensor<f32>
+      %two = stablehlo.constant dense<2.0> : tensor<f32>
+      %f2 = stablehlo.multiply %f1, %two : tensor<f32>
+      %four = stablehlo.constant dense<4.0> : tensor<f32>
+      %f3 = stablehlo.multiply %f1, %four : tensor<f32>
+      %r:5 = stablehlo.while(%i = %zero, %a = %f1, %b = %f2, %c = %f3, %y = %x)
+          : tensor<i32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<4096xf32>
+        cond {{
+          {trips}
+          stablehlo.return %go : tensor<i1>
+        }} do {{
+          {sum_text("%t", "%a", "tensor<f32>")}
+          %q = stablehlo.multiply %t, %quarter : tensor<f32>
+          %p = stablehlo.add %q, %unit : tensor<f32>
+          %d = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<f32>) -> tensor<4096xf32>
+          %s = stablehlo.add %y, %d : tensor<4096xf32>
+          %n = stablehlo.add %i, %one : tensor<i32>
+          stablehlo.return %n, %p, %a, %b, %s
+            : tensor<i32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<4096xf32>
+        }}
+      %b2 = stablehlo.multiply %r#2, %two : tensor<f32>
+      %c4 = stablehlo.multiply %r#3, %four : tensor<f32>
+      %av = stablehlo.broadcast_in_dim %r#1, dims = [] : (tensor<f32>) -> tensor<4096xf32>
+      %bv = stablehlo.broadcast_in_dim %b2, dims = [] : (tensor<f32>) -> tensor<4096xf32>
+      %cv = stablehlo.broadcast_in_dim %c4, dims = [] : (tensor<f32>) -> tensor<4096xf32>
+      %ya = stablehlo.add %r#4, %av : tensor<4096xf32>
+      %yb = stablehlo.add %ya, %bv : tensor<4096xf32>
+      %yc = stablehlo.add %yb, %cv : tensor<4096xf32>
+      return %yc : tensor<4096xf32>"""
+
+
+COUNTED = """%limit = stablehlo.constant dense<5> : tensor<i32>
+          %go = stablehlo.compare LT, %i, %limit : (tensor<i32>, tensor<i32>) -> tensor<i1>"""
+# The trips so far, summed over all devices.
+AGREED = f"""{sum_text("%m", "%i", "tensor<i32>")}
+          %limit = stablehlo.constant dense<20> : tensor<i32>
+          %go = stablehlo.compare LT, %m, %limit : (tensor<i32>, tensor<i32>) -> tensor<i1>"""
+
+
+@pytest.mark.parametrize("trips", [COUNTED, AGREED], ids=["counted", "agreed"])
+def test_scalars_that_change_places_in_a_loop(trips: str, tmp_path: Path) -> None:
+    """IREE loses fences of such loops, and does not wait: mostly wrong without vm_branches."""
+    x = numbers((4, 4096), 9)
+    signature = "(%x: tensor<4096xf32>) -> tensor<4096xf32>"
+    (result,) = run(delay_line(trips), signature, [x], tmp_path)
+    a = x.sum(1)
+    b, c, total = 2 * a, 4 * a, x
+    for _ in range(5):
+        a, b, c, total = np.full(4, a.sum() / 4 + 1), a, b, total + c[:, None]
+    np.testing.assert_array_equal(result, total + (a + 2 * b + 4 * c)[:, None])
