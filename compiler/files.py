@@ -13,13 +13,16 @@ from ..dialects.mlir import HeadraceError
 def check_writable(path: str | Path) -> None:
     """Raises HeadraceError, before any work is done, if ``path`` cannot be written."""
     target = Path(path)
-    if target.is_dir():
-        raise HeadraceError(f"cannot write '{path}': Is a directory")
     folder = target.parent
-    if not folder.is_dir():
-        raise HeadraceError(f"cannot write '{path}': no folder '{folder}'")
-    if not os.access(target if target.exists() else folder, os.W_OK):
-        raise HeadraceError(f"cannot write '{path}': Permission denied")
+    try:
+        if target.is_dir():
+            raise HeadraceError(f"cannot write '{path}': Is a directory")
+        if not folder.is_dir():
+            raise HeadraceError(f"cannot write '{path}': no folder '{folder}'")
+        if not os.access(target if target.exists() else folder, os.W_OK):
+            raise HeadraceError(f"cannot write '{path}': Permission denied")
+    except OSError as error:  # a name too long
+        raise HeadraceError(f"cannot write '{path}': {error.strerror}") from None
 
 
 def write_file(path: str | Path, data: bytes) -> None:

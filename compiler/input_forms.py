@@ -26,6 +26,7 @@ from ..dialects.mlir import (
 from ..dialects.parsing import parse_module
 from ..dialects.stablehlo import call_target
 from ..passes.frontend.dimension_tilings import ANNOTATION, TO_GLOBAL, TO_LOCAL
+from ..passes.frontend.record_shardings import check_counts
 from ..passes.frontend.to_per_device import ToPerDevice
 from .artifact_child import read_artifact
 from .jax_handover import AUTOMATIC, per_device_text
@@ -104,7 +105,7 @@ def _decode(data: bytes, name: str) -> str | bytes:
     if data.startswith(_BYTECODE):
         return data
     try:
-        return data.decode()
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise HeadraceError(f"'{name}' is neither MLIR text nor MLIR bytecode") from None
 
@@ -142,6 +143,7 @@ def _load_foreign(source: Any, context: Context) -> Operation:
 
 def _per_device(module: Operation) -> Operation:
     """``module``, or a copy of it made per device; refuses global programs."""
+    check_counts(module)
     targets: set[str] = set()
     communicates = False
     for op in walk(module):

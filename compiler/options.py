@@ -16,6 +16,9 @@ OptLevel = Literal["O0", "O1", "O2", "O3"]
 Emit = Literal["vmfb", "mlir"]
 PipelineOrder = Literal["after-matmul", "before-matmul"]
 
+# Counts of devices are i32 attributes.
+_INT32_MAX = 2**31 - 1
+
 
 @dataclass(frozen=True)
 class CompileOptions:
@@ -54,6 +57,10 @@ class CompileOptions:
                 )
         if self.devices is not None and self.devices < 1:
             raise HeadraceError(f"--devices must be at least 1, got {self.devices}")
+        if self.devices is not None and self.devices > _INT32_MAX:
+            raise HeadraceError(f"--devices must be at most {_INT32_MAX}, got {self.devices}")
+        if not self.cpu:
+            raise HeadraceError("--cpu takes the name of a CPU, or host, got ''")
         try:
             mode_of_kinds(self.pipeline_collectives)
         except ValueError as error:

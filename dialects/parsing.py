@@ -24,6 +24,11 @@ _BYTECODE_MAGIC = b"ML\xefR"
 _TOP_MODULE = re.compile(r'^("builtin\.module"|(builtin\.)?module)\b', re.MULTILINE)
 
 
+def printable(name: str) -> str:
+    """A file name as Unicode: Python has lone surrogates for other bytes, MLIR none."""
+    return name.encode(errors="replace").decode()
+
+
 def parse_module(
     source: str | bytes, name: str, context: Context, *, implicit_module: bool = True
 ) -> Operation:
@@ -34,6 +39,7 @@ def parse_module(
     ``name`` and line for what does not parse. The headrace ops in it are not
     verified here: see ``dialects.verifier``.
     """
+    name = printable(name)
     if isinstance(source, bytes):
         if source.startswith(_BYTECODE_MAGIC):
             return _parse_bytecode(source, name, context)

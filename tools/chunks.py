@@ -31,7 +31,7 @@ def split_input(data: bytes, name: str, marker: str | None) -> list[Chunk]:
     if data.startswith(_BYTECODE_MAGIC):
         return [Chunk(data, name)]
     try:
-        text = data.decode()
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise HeadraceError(f"'{name}' is neither MLIR text nor MLIR bytecode") from None
     if not marker:

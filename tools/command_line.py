@@ -44,6 +44,10 @@ class ArgumentParser(argparse.ArgumentParser):
         """``--version``, which needs no other arguments."""
         self.add_argument("--version", action=_Version, nargs=0, help="also of IREE")
 
+    def print_help(self, file: object = None) -> None:
+        """To stdout; HeadraceError if that cannot be written."""
+        write_output("-", self.format_help().encode())
+
     def error(self, message: str) -> NoReturn:
         raise HeadraceError(f"{message}; see {self.prog} --help")
 
@@ -132,12 +136,13 @@ def _internal_error(error: Exception) -> HeadraceError:
 
 def read_input(path: str) -> bytes:
     """A file's bytes, stdin's for ``-``; HeadraceError if it cannot be read."""
-    if path == "-":
-        return sys.stdin.buffer.read()
     try:
+        if path == "-":
+            return sys.stdin.buffer.read()
         return Path(path).read_bytes()
     except OSError as error:
-        raise HeadraceError(f"cannot read '{path}': {error.strerror}") from None
+        name = "<stdin>" if path == "-" else path
+        raise HeadraceError(f"cannot read '{name}': {error.strerror}") from None
 
 
 def check_writable(path: str) -> None:

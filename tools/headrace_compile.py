@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -62,7 +63,7 @@ def _main(argv: Sequence[str] | None) -> int:
 
 
 def _check_report(path: str, output: str) -> None:
-    if path == output:
+    if path == output or os.path.realpath(path) == os.path.realpath(output):
         raise HeadraceError(f"report and output are the same file, '{path}'")
     if path.endswith((".html", ".htm")):
         raise HeadraceError("an HTML report is not available yet; use --report=FILE.json")

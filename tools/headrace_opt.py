@@ -88,7 +88,7 @@ class OptTool:
             return pass_help.show_dialects()
         if arguments.list_passes:
             return pass_help.list_passes(native=arguments.list_passes == "all")
-        if arguments.help_pass:
+        if arguments.help_pass is not None:
             return pass_help.help_pass(arguments.help_pass)
         return None
 

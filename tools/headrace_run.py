@@ -143,7 +143,11 @@ def _read_npz(path: str) -> list[Array]:
             return entries
     except OSError as error:
         raise HeadraceError(f"cannot read '{path}': {error.strerror or error}") from None
-    except (ValueError, EOFError, zipfile.BadZipFile) as error:
+    except MemoryError:
+        raise HeadraceError(f"'{path}': its arrays do not fit into memory") from None
+    except HeadraceError:
+        raise
+    except Exception as error:  # of numpy, zipfile or a decompressor, on what the file holds
         raise HeadraceError(f"'{path}' is no .npz file of arrays: {error}") from None
 
 
@@ -168,6 +172,7 @@ def _report(
     rtol: float | None,
 ) -> bool:
     """Prints a line per result; whether all are within their tolerance."""
+    lines: list[str] = []
     notes: list[str] = []
     worst = 0.0
     for index, (result, info) in enumerate(zip(results, function.results, strict=True)):
@@ -180,8 +185,8 @@ def _report(
             if not error <= tolerance:
                 worst = max(worst, error)
                 notes.append(f"result{index} {_mismatch(result, expected[index], tolerance)}")
-        print(line)
-    sys.stdout.flush()
+        lines.append(f"{line}\n")
+    write_output("-", "".join(lines).encode())
     if notes and worst < math.inf:
         notes.append(_tolerance_hint(worst))
     for note in notes:

@@ -28,13 +28,13 @@ def load_module(path: str) -> None:
         spec.loader.exec_module(module)
     except HeadraceError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise HeadraceError(
             f"cannot load '{path}'{_line(error, path)}: {type(error).__name__}: {error}"
         ) from error
 
 
-def _line(error: Exception, path: str) -> str:
+def _line(error: BaseException, path: str) -> str:
     if isinstance(error, SyntaxError):
         return f" (line {error.lineno})"
     frames = traceback.extract_tb(error.__traceback__)

@@ -7,6 +7,7 @@ lost in native code. ``supervisor`` takes over once there is work to stop.
 
 import os
 import signal
+import sys
 from importlib import import_module
 
 
@@ -25,4 +26,21 @@ def headrace_run() -> int:
 def _start(name: str) -> int:
     if hasattr(os, "fork") and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, lambda number, frame: os._exit(128 + number))
+    _open_closed_streams()
     return import_module(f".{name}", __package__).main()
+
+
+def _open_closed_streams() -> None:
+    """Streams that were closed exist, but reading or writing them is an error.
+
+    Left closed, Python has None for them, and the next file that is opened
+    gets their number, and what native code prints. What is said to a closed
+    stderr is dropped.
+    """
+    for number, flags in enumerate((os.O_WRONLY, os.O_RDONLY, os.O_WRONLY)):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, flags)  # takes the lowest number that is free
+            stream = os.fdopen(number, "w" if number else "r", closefd=False)
+            setattr(sys, ("stdin", "stdout", "stderr")[number], stream)

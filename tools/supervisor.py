@@ -40,7 +40,7 @@ class Activity(Instrumentation):
 
     def note(self, text: str) -> None:
         self._shared.seek(0)
-        self._shared.write(text.encode()[: _SIZE - 1] + b"\0")
+        self._shared.write(text.encode(errors="replace")[: _SIZE - 1] + b"\0")
 
     def text(self) -> str:
         return self._shared[:].partition(b"\0")[0].decode(errors="replace")

@@ -7,6 +7,9 @@ from ...dialects.mlir import IntegerAttr, IntegerType, Operation, error_at
 
 _COUNTS = ("num_replicas", "num_partitions")
 
+# One program for all devices names each of them, in IREE's flags as well.
+MAX_DEVICES = 1024
+
 
 def recorded_counts(module: Operation) -> tuple[int, int] | None:
     """The numbers of devices and of partitions, None where nothing is recorded."""

@@ -23,7 +23,7 @@ from ...dialects.mlir import (
 )
 from ..base import Pass
 from ..model.replication import ReplicationAnalysis
-from .device_counts import record_partitions, recorded_counts
+from .device_counts import MAX_DEVICES, record_partitions, recorded_counts
 from .replicate import Replicator
 
 
@@ -63,9 +63,13 @@ class SpmdToDevices(Pass):
 
     def _counts(self, module: Operation) -> tuple[int, int]:
         """Number of devices, and of partitions among them."""
-        if self.devices < 0:
-            raise HeadraceError(f"pass '{self.name}' cannot make {self.devices} devices")
         counts = recorded_counts(module)
+        wanted = counts[0] if counts is not None and self.devices == 0 else self.devices
+        if not 0 <= wanted <= MAX_DEVICES:
+            raise HeadraceError(
+                f"pass '{self.name}' cannot make {wanted} devices: one program for all devices "
+                f"has at most {MAX_DEVICES}; more take one per device (--collectives=channel)"
+            )
         if counts is None:
             devices = self.devices or 1
             # The replication analysis reads it, too.

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from headrace.tools.headrace_compile import main
 
@@ -83,6 +84,11 @@ def refused(folder: Path, capfd: pytest.CaptureFixture[str], *arguments: str) ->
         (["add.mlir", "-o", "x.vmfb", "--report=r.html"], "HTML report is not available"),
         (["add.mlir", "-o", "no/x.vmfb"], "cannot write 'no/x.vmfb': no folder 'no'"),
         (["add.mlir", "-o", "."], "cannot write '.': Is a directory"),
+        (["add.mlir", "-o", "x" * 300], "': File name too long"),
+        (["add.mlir", "-o", "x.json", "--report=./x.json"], "are the same file"),
+        (["add.mlir", "-o", "x.vmfb", "--cpu="], "--cpu takes the name of a CPU"),
+        (["add.mlir", "-o", "x.vmfb", "--devices=9999999999"], "must be at most 2147483647"),
+        (["add.mlir", "-o", "x.vmfb", "--devices=99999"], "cannot make 99999 devices"),
         (["add.mlir", "-o", "x.vmfb", "--report=no/r.json"], "no folder 'no'"),
         (["add.mlir", "-o", "x.vmfb", "--dump-ir=add.mlir"], "cannot write to 'add.mlir'"),
         (["add.mlir", "-o", "/proc/x.vmfb"], "cannot write '/proc/x.vmfb'"),
@@ -106,6 +112,14 @@ def test_bad_arguments(
         ("func.func @f(", "bad.mlir:1:13: error: "),
         ("not mlir at all", "bad.mlir:1:"),
         ("module {}", "no public function"),
+        (
+            'module attributes {mhlo.num_partitions = "four"} {}',
+            "bad.mlir:1:1: error: 'mhlo.num_partitions' must be a positive integer, got \"four\"",
+        ),
+        (
+            "module attributes {mhlo.num_replicas = -2 : i32} {}",
+            "bad.mlir:1:1: error: 'mhlo.num_replicas' must be a positive integer, got -2",
+        ),
         (
             "func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {\n"
             '  %0 = "acme.fft"(%a) : (tensor<4xf32>) -> tensor<4xf32>\n'
@@ -267,3 +281,52 @@ def test_exit_code_of_the_program(folder: Path) -> None:
     )
     assert done.returncode == 1
     assert done.stderr == "error: cannot read 'none.mlir': No such file or directory\n"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file names that are no UTF-8")
+def test_names_and_text_of_other_encodings(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    name = os.fsdecode(b"caf\xe9.mlir")
+    (folder / name).write_text("\ufeff" + ADD)  # a byte order mark, as Windows writes it
+    assert main([name, "-o", "x.mlir", "--emit=mlir"]) == 0
+    (folder / name).write_text("func.func @f(")
+    assert "caf?.mlir:1:13: error: " in refused(folder, capfd, name, "-o", "x.vmfb")
+
+
+@pytest.mark.parametrize(
+    ("program", "arguments"),
+    [
+        ("headrace-opt", ["add.mlir"]),
+        ("headrace-opt", ["--list-passes"]),
+        ("headrace-opt", ["--help"]),
+        ("headrace-compile", ["add.mlir", "--emit=mlir", "-o", "-"]),
+        ("headrace-run", ["add.vmfb", "--inputs=in.npz"]),
+    ],
+)
+def test_closed_and_full_streams(folder: Path, program: str, arguments: list[str]) -> None:
+    """An output that gets nowhere is an error; a reader that goes away is none of ours."""
+    np.savez(folder / "in.npz", np.ones((1, 4), np.float32))
+    if "add.vmfb" in arguments:
+        assert main(["add.mlir", "-o", "add.vmfb"]) == 0
+    command = [str(Path(sys.executable).with_name(program)), *arguments]
+    for redirection, said in [
+        (">&-", "error: cannot write to stdout: Bad file descriptor\n"),
+        (">/dev/full", "error: cannot write to stdout: No space left on device\n"),
+        (">&- <&- 2>&-", ""),
+        ("| true", ""),
+    ]:
+        done = subprocess.run(
+            ["bash", "-c", f'"$0" "$@" {redirection}', *command],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == (0 if "|" in redirection else 1)
+        assert (done.stdout, done.stderr) == ("", said)
+
+
+def test_closed_stdin(folder: Path) -> None:
+    for program in ("headrace-opt - -o x.mlir", "headrace-compile - -o x.vmfb"):
+        command = f"{Path(sys.executable).parent}/{program} <&-"
+        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr == "error: cannot read '<stdin>': Bad file descriptor\n"

@@ -80,6 +80,10 @@ def source(tmp_path: Path) -> Path:
         (["--mlir-elide-elementsattrs-if-larger=x"], "expected a count, got 'x'"),
         (["--cse", "--mlir-print-ir-after=cs"], "no pass 'cs' in the pipeline to print IR at"),
         (["--help-pass=inlin"], "unknown pass 'inlin'; did you mean 'inline'?"),
+        (["--help-pass="], "unknown pass ''"),
+        (["-o", ""], "argument -o: the name is empty"),
+        (["--load-module="], "argument --load-module: the name is empty"),
+        (["--record-shardings", "--spmd-to-devices=devices=1025"], "cannot make 1025 devices"),
         (["--list-passes=x"], "expected headrace or all, got 'x'"),
         (["--load-module=nope.py"], "cannot read 'nope.py': no such file"),
         (["--run-reproducer"], "in.mlir' is no reproducer"),
@@ -320,3 +324,11 @@ def test_damaged_bytecode() -> None:
 @pytest.mark.full
 def test_damaged_bytecode_in_many_ways() -> None:
     _read_damaged(range(60, 1000))
+
+
+def test_loaded_file_that_exits(source: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    leaving = source.with_name("leaving.py")
+    leaving.write_text("import sys\nsys.exit(0)\n")
+    assert _in_process(str(source), f"--load-module={leaving}") == 1
+    error = capfd.readouterr().err
+    assert error == f"error: cannot load '{leaving}' (line 2): SystemExit: 0\n"

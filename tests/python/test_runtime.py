@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import math
+import zipfile
 from pathlib import Path
 
 import headrace
@@ -296,3 +298,17 @@ def test_a_type_that_no_array_holds(tmp_path: Path) -> None:
     headrace.compile("func.func @f(%a: f32) -> f32 { return %a : f32 }").save(path)
     with pytest.raises(headrace.HeadraceError, match="values of type 'f32' cannot be passed"):
         run_program(path, load_functions(path)["f"], [np.zeros(1, np.float32)])
+
+
+@pytest.mark.parametrize("option", ["--inputs", "--expect"])
+def test_arrays_that_fit_in_no_memory(
+    vmfb: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], option: str
+) -> None:
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(
+        header, {"descr": "<f4", "fortran_order": False, "shape": (1 << 50,)}
+    )
+    with zipfile.ZipFile(tmp_path / "huge.npz", "w") as archive:
+        archive.writestr("arr_0.npy", header.getvalue())
+    error = refused(capfd, tmp_path, str(vmfb), f"{option}={tmp_path / 'huge.npz'}")
+    assert "huge.npz': its arrays do not fit into memory" in error
