@@ -31,6 +31,7 @@ from .iree_child import run_iree_compile
 from .options import CompileOptions
 from .program_checks import check_program
 from .targets import Target, find_target
+from .torch_programs import lower_torch
 from .unlowered import check_lowered, explain_unlowered
 
 
@@ -84,6 +85,10 @@ def compile_with(source: Source, options: CompileOptions) -> CompileResult:
     with module.context, module.location, collect_remarks() as remarks:
         module = module.clone().operation
         _select_function(module, options.function)
+        try:
+            lower_torch(module)
+        except HeadraceError as error:
+            raise explain_unlowered(error) from error
         check_program(module)
         functions = metadata.describe_functions(module, target.name, form, devices)
         try:

@@ -1,6 +1,6 @@
 """Recognises what kind of program a user handed in, and loads it.
 
-headrace takes per-device StableHLO or linalg: one SPMD program whose
+headrace takes per-device StableHLO, torch or linalg: one SPMD program whose
 types are one device's shapes. What people have at hand is often something
 else; each such form is either turned into that one or refused with a hint.
 """

@@ -17,8 +17,8 @@ from ..dialects.mlir import (
 )
 from .metadata import function_name, public_functions
 
-# IREE's own input pipelines convert or keep these; tokens order JAX's effects.
-_FOREIGN_TYPES = ("!torch.", "!hal.", "!stablehlo.token")
+# IREE's own input pipeline converts or keeps these; tokens order JAX's effects.
+_FOREIGN_TYPES = ("!hal.", "!stablehlo.token")
 _CALLEES = {"func.call": "callee", "stablehlo.composite": "decomposition"}
 
 

@@ -54,11 +54,6 @@ def _is_custom_call(name: str) -> bool:
 
 
 def _message(name: str, target: str) -> str:
-    if name.startswith("torch."):
-        return (
-            f"'{name}' is not taken: make linalg of the program with torch-mlir's passes first, "
-            "see docs/headrace-compile.md"
-        )
     call = f" (call target '{target}')" if target else ""
     return (
         f"'{name}'{call} cannot be lowered: neither headrace nor IREE has a lowering "

@@ -161,7 +161,7 @@ class TensorBuilder:
         ).operation
 
     def _fill_body(self, op: Operation, body: Body) -> None:
-        elements = [_element_of(o.type) for o in op.operands]
+        elements = [element_of(o.type) for o in op.operands]
         block = Block.create_at_start(op.regions[0], elements, [self.loc] * len(elements))
         ip = InsertionPoint(block)
         value = body(Scalars(ip, self.loc), list(block.arguments))
@@ -221,5 +221,6 @@ def _reassociation(groups: Sequence[Sequence[int]], loc: Location) -> Attribute:
         return ArrayAttr.get(rows)
 
 
-def _element_of(type_: Type) -> Type:
+def element_of(type_: Type) -> Type:
+    """The element type of a tensor type; a scalar type itself."""
     return type_.element_type if isinstance(type_, RankedTensorType) else type_

@@ -21,8 +21,8 @@ from .command_line import (
 from .compile_arguments import add_compile_arguments, compile_options
 
 _DESCRIPTION = """\
-Compiles a per-device StableHLO or linalg program: gathers fp8 instead of
-bf16, forms scaled fp8 matmuls, and hands the result to IREE."""
+Compiles a per-device StableHLO, torch or linalg program: gathers fp8 instead
+of bf16, forms scaled fp8 matmuls, and hands the result to IREE."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

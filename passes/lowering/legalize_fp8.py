@@ -17,6 +17,7 @@ from .fp8_convert import from_fp8, to_fp8
 from .fp8_scalars import legalize_scalars
 from .fp8_support import Fp8Support, fp8_support
 from .half_floats import refuse_half_floats
+from .resources import inline_resources
 from .scales import blocking_of, join, scale_access, split
 
 
@@ -34,6 +35,7 @@ class LegalizeFp8(Pass):
 
     def run(self, module: Operation) -> None:
         support = fp8_support(self.target)
+        inline_resources(module)
         # First, as what the patterns make is legal and need not be looked at.
         legalize_scalars(module, support)
         apply_patterns(module, [LowerQuantize(support), LowerDequantize(support)])

@@ -7,18 +7,26 @@ from dataclasses import dataclass
 from ...dialects.fp8 import fp8_format
 from ...dialects.headrace import DequantizeOp
 from ...dialects.mlir import (
+    BF16Type,
     BlockArgument,
+    F16Type,
+    F32Type,
     F64Type,
+    Operation,
+    RankedTensorType,
     Type,
     Value,
     defining_op,
 )
 from ...dialects.ops.constraints import element_type_of, is_per_tensor, shape_of
+from ..frontend.linalg_terms import GENERIC, Term, maker
 from ..rewriting import Miss
 from .data_movement import Movement, movement_of
 
 # Longer chains are not searched: no program has them, and the search recurses.
 MAX_CHAIN = 100
+
+_CONVERTS = ("stablehlo.convert", "arith.extf")
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,8 +34,9 @@ class NarrowSource:
     """A value that is an fp8 value times a scale, moved about.
 
     A root is an fp8 value itself or the result of ``dequantize``; above it
-    are movements. ``scale`` is the root's, None for 1; ``scale_shape`` is the
-    shape that it has behind the movements.
+    are movements, and conversions to f32, which are exact. ``scale`` is the
+    root's, None for 1; ``scale_shape`` is the shape that it has behind the
+    movements.
     """
 
     element: Type
@@ -67,10 +76,14 @@ class NarrowSearch:
         if isinstance(view, DequantizeOp):
             return _root(view)
         movement = movement_of(op)
-        if isinstance(movement, Miss):
+        widened = _widened(op)
+        if isinstance(movement, Miss) and widened is None:
             return Miss(f"'{op.name}'", silent=True) if movement.silent else movement
         if depth == MAX_CHAIN:
             return Miss(f"more than {MAX_CHAIN} data movement ops follow the dequantize")
+        if isinstance(movement, Miss):
+            assert widened is not None
+            return self.source(widened, depth + 1)
         return self._moved(movement, value, depth)
 
     def _moved(self, movement: Movement, value: Value, depth: int) -> NarrowSource | Miss:
@@ -96,6 +109,27 @@ class NarrowSearch:
             movement=movement,
             sources=tuple(sources),
         )
+
+
+def _widened(op: Operation) -> Value | None:
+    """The bf16 or f16 tensor that ``op`` converts to f32, which is exact: a
+    ``stablehlo.convert``, an ``arith.extf``, or a generic of one."""
+    if op.name not in (*_CONVERTS, GENERIC) or len(op.results) != 1:
+        return None
+    type_ = op.results[0].type
+    if not isinstance(type_, RankedTensorType) or not isinstance(type_.element_type, F32Type):
+        return None
+    place = tuple(range(type_.rank))
+    source = Term(op.operands[0], place)
+    if op.name == GENERIC:
+        made = maker(Term(op.results[0], place))
+        if made is None or made[0].name != "arith.extf":
+            return None
+        source = made[1][0]
+    if not source.is_tensor or source.place != place:
+        return None
+    narrow = isinstance(element_type_of(source.value), BF16Type | F16Type)
+    return source.value if narrow else None
 
 
 def _root(op: DequantizeOp) -> NarrowSource | Miss:

@@ -188,3 +188,37 @@ func.func @stale(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   %d = stablehlo.dot_general %x, %x, contracting_dims = [1] x [0] {headrace.wide_reason = "old"} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   return %d : tensor<4x4xf32>
 }
+
+// -----
+
+// A conversion to f32 after the dequantize is exact; that bf16 rounds before it
+// is kept where the target can.
+// CHECK-LABEL: func.func @widened
+// CHECK: %[[S:.*]] = stablehlo.convert %arg1 : (tensor<bf16>) -> tensor<f32>
+// CHECK: "headrace.matmul"(%arg0, %arg2, %[[S]]) {{.*}}headrace.lhs_rounding = bf16
+func.func @widened(%x: tensor<8x8xf8E4M3FN>, %s: tensor<bf16>, %y: tensor<8x8xf8E4M3FN>) -> tensor<8x8xf32> {
+  %a = "headrace.dequantize"(%x, %s) {operandSegmentSizes = array<i32: 1, 1>, scale_mode = "multiply"} : (tensor<8x8xf8E4M3FN>, tensor<bf16>) -> tensor<8x8xbf16>
+  %r = stablehlo.convert %a : (tensor<8x8xbf16>) -> tensor<8x8xf32>
+  %b = "headrace.dequantize"(%y) {operandSegmentSizes = array<i32: 1, 0>, scale_mode = "multiply"} : (tensor<8x8xf8E4M3FN>) -> tensor<8x8xf32>
+  %d = stablehlo.dot_general %r, %b, contracting_dims = [1] x [0] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %d : tensor<8x8xf32>
+}
+
+// -----
+
+// The same as a linalg.generic, as torch-mlir writes it.
+#id = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK-LABEL: func.func @widened_generic
+// CHECK: "headrace.matmul"(%arg0, %arg2, %{{.*}}) {{.*}}headrace.lhs_rounding = f16
+func.func @widened_generic(%x: tensor<8x8xf8E4M3FN>, %s: tensor<f16>, %y: tensor<8x8xf8E4M3FN>, %init: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %a = "headrace.dequantize"(%x, %s) {operandSegmentSizes = array<i32: 1, 1>, scale_mode = "multiply"} : (tensor<8x8xf8E4M3FN>, tensor<f16>) -> tensor<8x8xf16>
+  %e = tensor.empty() : tensor<8x8xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%a : tensor<8x8xf16>) outs(%e : tensor<8x8xf32>) {
+  ^bb0(%i: f16, %o: f32):
+    %w = arith.extf %i : f16 to f32
+    linalg.yield %w : f32
+  } -> tensor<8x8xf32>
+  %b = "headrace.dequantize"(%y) {operandSegmentSizes = array<i32: 1, 0>, scale_mode = "multiply"} : (tensor<8x8xf8E4M3FN>) -> tensor<8x8xf32>
+  %d = linalg.matmul ins(%r, %b : tensor<8x8xf32>, tensor<8x8xf32>) outs(%init : tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %d : tensor<8x8xf32>
+}

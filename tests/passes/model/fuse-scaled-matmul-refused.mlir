@@ -140,14 +140,14 @@ func.func @argument(%x: tensor<8x8xf8E4M3FN>, %o: tensor<8x8xf32>) -> tensor<8x8
 
 // -----
 
-// A second conversion: the first one rounded.
+// A second conversion that rounds.
 // CHECK-LABEL: func.func @second_convert
 // CHECK: stablehlo.dot_general {{.*}}headrace.wide_reason = "lhs stays wide: 'stablehlo.convert' stands
-func.func @second_convert(%x: tensor<8x8xf8E4M3FN>, %s: tensor<bf16>) -> tensor<8x8xf32> {
-  %a = "headrace.dequantize"(%x, %s) {operandSegmentSizes = array<i32: 1, 1>, scale_mode = "multiply"} : (tensor<8x8xf8E4M3FN>, tensor<bf16>) -> tensor<8x8xbf16>
-  %r = stablehlo.convert %a : (tensor<8x8xbf16>) -> tensor<8x8xf32>
+func.func @second_convert(%x: tensor<8x8xf8E4M3FN>, %s: tensor<f32>) -> tensor<8x8xf32> {
+  %a = "headrace.dequantize"(%x, %s) {operandSegmentSizes = array<i32: 1, 1>, scale_mode = "multiply"} : (tensor<8x8xf8E4M3FN>, tensor<f32>) -> tensor<8x8xf32>
+  %r = stablehlo.convert %a : (tensor<8x8xf32>) -> tensor<8x8xbf16>
   // expected-remark @below {{lhs stays wide: 'stablehlo.convert' stands between the dequantize and the dot; rhs stays wide: 'stablehlo.convert' stands between the dequantize and the dot}}
-  %d = stablehlo.dot_general %r, %r, contracting_dims = [1] x [0] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %d = stablehlo.dot_general %r, %r, contracting_dims = [1] x [0] : (tensor<8x8xbf16>, tensor<8x8xbf16>) -> tensor<8x8xf32>
   return %d : tensor<8x8xf32>
 }
 
