@@ -139,7 +139,7 @@ def build(text: str, row: Row, runnable: bool) -> bytes:
     from headrace.dialects.parsing import parse_module
 
     module = parse_module(text, row.model, make_context())
-    flags = tuple(f for f in find_target("cpu").flags("channel", 1) if f != TILED)
+    flags = find_target("cpu").flags("channel", 1)
     if row.configuration in STOCK:
         flags += STOCK[row.configuration]
     else:
@@ -169,16 +169,12 @@ def without_structured_loops(text: str) -> str:
 
 
 def lower(module: Any, multi_use: bool) -> None:
-    """headrace's passes with the dispatch stage."""
+    """headrace's passes."""
     from headrace.compiler import pipelines
     from headrace.compiler.driver import device_count
-    from headrace.passes.dispatch.stage import dispatch_stage
-    from headrace.passes.pipeline import Pipeline
 
-    stage = ",".join(("lower-encodings", *dispatch_stage("cpu", multi_use=multi_use)))
     devices = device_count(module, None)
-    passes = pipelines.default_pipeline("cpu", "channel", devices)
-    Pipeline.parse(passes.replace("lower-encodings", stage)).run(module)
+    pipelines.build("cpu", "channel", devices, multi_use=multi_use).run(module)
 
 
 def run_worker(programs: list[str], text: str, runs: int) -> list[float] | str:

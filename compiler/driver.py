@@ -77,7 +77,14 @@ def compile_with(source: Source, options: CompileOptions) -> CompileResult:
     prepare_context(module.context)
     devices = device_count(module, options.devices)
     order = options.pipeline_order
-    pipeline = pipelines.build(target.name, form, devices, options.pipeliner(), order)
+    pipeline = pipelines.build(
+        target.name,
+        form,
+        devices,
+        options.pipeliner(),
+        order,
+        options.experimental_multi_use_encoding_fusion,
+    )
     hooks = [report.Reader(pipelines.matmuls_read_before(order), pipelines.FIRST_LOWERING)]
     extra = [IrDumper(options.dump_ir)] if options.dump_ir is not None else []
 

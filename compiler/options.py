@@ -30,7 +30,10 @@ class CompileOptions:
     from the module. ``pipeline_collectives`` holds ``kind:mode`` pairs, later
     ones win; ``pipeline_order`` says whether loops are pipelined after or
     before fp8 matmuls are formed; ``pipeline_budget`` is how many bytes more a
-    loop may carry, None for any. ``report`` asks for the part of the report that is read
+    loop may carry, None for any. ``experimental_multi_use_encoding_fusion``
+    lets a dispatch store a value both plain and packed, which saves a launch
+    and costs memory; it is for testing and may go away, and no other option
+    turns it on. ``report`` asks for the part of the report that is read
     from IREE's own phases. Raises HeadraceError for a wrong value.
     """
 
@@ -43,6 +46,7 @@ class CompileOptions:
     pipeline_collectives: tuple[str, ...] = ()
     pipeline_order: PipelineOrder = "after-matmul"
     pipeline_budget: int | None = None
+    experimental_multi_use_encoding_fusion: bool = False
     emit: Emit = "vmfb"
     report: bool = False
     dump_ir: str | None = None
@@ -89,6 +93,9 @@ class CompileOptions:
             given = values.get(name)
             if given is not None and (isinstance(given, bool) or not isinstance(given, int)):
                 raise HeadraceError(f"{name} takes an integer, got {given!r}")
+        for name in ("experimental_multi_use_encoding_fusion", "report"):
+            if not isinstance(values.get(name, False), bool):
+                raise HeadraceError(f"{name} takes True or False, got {values[name]!r}")
         return cls(**values)
 
     def pipeliner(self) -> PipelineCollectives:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..passes.dispatch.stage import dispatch_stage
 from ..passes.model.pipeline_collectives import PipelineCollectives
 from ..passes.pipeline import Pipeline
 
@@ -34,13 +35,15 @@ def default_pipeline(
     devices: int,
     pipeliner: PipelineCollectives | None = None,
     order: str = "after-matmul",
+    multi_use: bool = False,
 ) -> str:
     """The pipeline from a per-device program to what IREE is handed, as text.
 
     ``collectives`` is ``devices`` or ``channel``; ``order`` says whether loops
     are pipelined ``after-matmul`` or ``before-matmul``: scaled matmuls are
-    formed on StableHLO then, or on linalg. Loops end in ``cf`` form: in
-    ``scf`` form IREE runs nothing in a loop at once.
+    formed on StableHLO then, or on linalg; ``multi_use`` says whether
+    encodings of values with other users are fused. Loops end in ``cf`` form:
+    in ``scf`` form IREE runs nothing in a loop at once.
     """
     loops = (*LOOPS, str(pipeliner or PipelineCollectives()), *AFTER_LOOPS)
     if order == "after-matmul":
@@ -53,6 +56,7 @@ def default_pipeline(
         f"legalize-fp8{{target={target}}}",
         "lower-encodings",
         ALIGN,
+        *dispatch_stage(target, multi_use=multi_use),
     ]
     if collectives == "channel":
         lowering += ["collectives-to-channels", "place-arguments"]
@@ -69,9 +73,11 @@ def build(
     devices: int,
     pipeliner: PipelineCollectives | None = None,
     order: str = "after-matmul",
+    multi_use: bool = False,
 ) -> Pipeline:
     """The same, ready to run; imports every pass it names."""
-    return Pipeline.parse(default_pipeline(target, collectives, devices, pipeliner, order))
+    text = default_pipeline(target, collectives, devices, pipeliner, order, multi_use)
+    return Pipeline.parse(text)
 
 
 def matmuls_read_before(order: str) -> str:

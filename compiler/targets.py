@@ -72,8 +72,7 @@ def _vulkan(chip: str) -> Target:
 _TARGETS = {
     t.name: t
     for t in (
-        # Packed operands make f32 matmuls two to three times faster.
-        Target("cpu", "local", ("--iree-dispatch-creation-data-tiling",), "llvm-cpu"),
+        Target("cpu", "local", (), "llvm-cpu"),
         _hip("gfx942"),
         _hip("gfx950"),
         _hip("gfx1201"),

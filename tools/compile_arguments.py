@@ -20,6 +20,7 @@ _FIELDS = (
     "dump_ir",
 )
 _INTEGERS = ("devices", "pipeline_budget")
+MULTI_USE = "experimental_multi_use_encoding_fusion"
 
 
 def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
@@ -56,6 +57,12 @@ def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
         help="how much more a loop may carry from trip to trip; default: any",
     )
     group.add_argument(
+        option_name(MULTI_USE),
+        action="store_true",
+        help="let a dispatch store a value both plain and packed, which saves a launch and costs "
+        "memory; for testing, and may go away; --report says what it saved and added",
+    )
+    group.add_argument(
         "--iree-flag",
         metavar="FLAG",
         action="append",
@@ -76,6 +83,8 @@ def given_compile_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
             found[name] = integer(found[name], option_name(name))
     if arguments.pipeline_collectives:
         found["pipeline_collectives"] = tuple(arguments.pipeline_collectives)
+    if getattr(arguments, MULTI_USE):
+        found[MULTI_USE] = True
     if arguments.iree_flag:
         found["iree_flags"] = tuple(arguments.iree_flag)
     return found

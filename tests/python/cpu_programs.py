@@ -53,9 +53,6 @@ class CpuProgram(Program):
 
     def __init__(self, text: str, target: str) -> None:
         flags = find_target("cpu").flags("channel", 1)
-        if target != "cpu":
-            # Other targets' forms are not made to be packed for the CPU.
-            flags = tuple(f for f in flags if "data-tiling" not in f)
         super().__init__(run_iree_compile(lower(text, target), flags).vmfb)
 
 

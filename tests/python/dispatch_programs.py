@@ -12,7 +12,6 @@ from headrace.compiler.iree_child import run_iree_compile
 from headrace.compiler.targets import find_target
 from headrace.dialects.mlir import Operation, make_context
 from headrace.dialects.parsing import parse_module
-from headrace.passes.dispatch.stage import dispatch_stage
 from headrace.passes.pipeline import Pipeline
 
 CASES = Path(__file__).parents[2] / "benchmarks" / "inputs" / "dispatch"
@@ -21,22 +20,16 @@ CASES = Path(__file__).parents[2] / "benchmarks" / "inputs" / "dispatch"
 def lowered(text: str, target: str, *, multi_use: bool = False, estimate: bool = True) -> Operation:
     """The module as IREE is handed it, collectives in channel form."""
     module = parse_module(text, "test", make_context())
-    stage = ",".join(("lower-encodings", *dispatch_stage(target, multi_use=multi_use)))
+    passes = pipelines.default_pipeline(target, "channel", 1, multi_use=multi_use)
     if not estimate:
-        stage = stage.replace("set-encodings{", "set-encodings{estimate=false ")
-    passes = pipelines.default_pipeline(target, "channel", 1).replace("lower-encodings", stage)
+        passes = passes.replace("set-encodings{", "set-encodings{estimate=false ")
     Pipeline.parse(passes).run(module)
     return module
 
 
-def flags_for(target: str) -> tuple[str, ...]:
-    """Without IREE's own data tiling: what is packed is ours to say."""
-    return tuple(f for f in find_target(target).flags("channel", 1) if "data-tiling" not in f)
-
-
 def compiled(module: Operation, target: str) -> tuple[bytes, dict[str, object]]:
     """The program, and what its phases say of launches and bytes."""
-    child = run_iree_compile(module, flags_for(target), report_phases.PHASES)
+    child = run_iree_compile(module, find_target(target).flags("channel", 1), report_phases.PHASES)
     return child.vmfb, report_phases.read_phases(child.phases)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from dispatch_graphs import GraphWriter, N
-from dispatch_programs import Program, compiled, error, flags_for, lowered
+from dispatch_programs import Program, compiled, error, lowered
 from headrace.compiler.iree_child import run_iree_compile
+from headrace.compiler.targets import find_target
 from headrace.dialects.mlir import make_context
 from headrace.dialects.parsing import parse_module
 
@@ -24,9 +25,8 @@ def _graphs(batch: int) -> str:
 )
 def test_same_numbers_as_stock(batch: int, multi_use: bool) -> None:
     text = _graphs(batch)
-    stock = Program(
-        run_iree_compile(parse_module(text, "m", make_context()), flags_for("cpu")).vmfb
-    )
+    flags = find_target("cpu").flags("channel", 1)
+    stock = Program(run_iree_compile(parse_module(text, "m", make_context()), flags).vmfb)
     module = lowered(text, "cpu", multi_use=multi_use, estimate=False)
     assert "set_encoding" in str(module)
     ours = Program(compiled(module, "cpu")[0])
