@@ -30,6 +30,7 @@ from .input_forms import Source, load_module
 from .iree_child import run_iree_compile
 from .options import CompileOptions
 from .program_checks import check_program
+from .report_encodings import EncodingReader
 from .targets import Target, find_target
 from .torch_programs import lower_torch
 from .unlowered import check_lowered, explain_unlowered
@@ -77,15 +78,10 @@ def compile_with(source: Source, options: CompileOptions) -> CompileResult:
     prepare_context(module.context)
     devices = device_count(module, options.devices)
     order = options.pipeline_order
-    pipeline = pipelines.build(
-        target.name,
-        form,
-        devices,
-        options.pipeliner(),
-        order,
-        options.experimental_multi_use_encoding_fusion,
-    )
-    hooks = [report.Reader(pipelines.matmuls_read_before(order), pipelines.FIRST_LOWERING)]
+    reader = report.Reader(pipelines.matmuls_read_before(order), pipelines.FIRST_LOWERING)
+    multi_use = options.experimental_multi_use_encoding_fusion
+    pipeline = pipelines.build(target.name, form, devices, options.pipeliner(), order, multi_use)
+    encodings = EncodingReader(target.name, multi_use, compare=options.report)
     extra = [IrDumper(options.dump_ir)] if options.dump_ir is not None else []
 
     start = time.perf_counter()
@@ -99,7 +95,7 @@ def compile_with(source: Source, options: CompileOptions) -> CompileResult:
         check_program(module)
         functions = metadata.describe_functions(module, target.name, form, devices)
         try:
-            pipeline.run(module, [Checkpoints(), *hooks, *extra], verify_each=False)
+            pipeline.run(module, [Checkpoints(), reader, encodings, *extra], verify_each=False)
         except HeadraceError as error:
             raise explain_unlowered(error) from error
         check_lowered(module)
@@ -107,7 +103,8 @@ def compile_with(source: Source, options: CompileOptions) -> CompileResult:
     headrace_seconds = time.perf_counter() - start
 
     entries: report.Report = {
-        **hooks[0].entries(target.name),
+        **reader.entries(target.name),
+        **encodings.entries(),
         **report_phases.no_phases(),
         "headrace_seconds": headrace_seconds,
         "iree_seconds": None,

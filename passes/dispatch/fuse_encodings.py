@@ -47,9 +47,9 @@ class FuseEncodings(Pass):
     fused is left as it is, with a remark that says why.
 
     A region that was changed gets the attribute ``headrace.fused_encodings``:
-    per packed value ``launches_saved``, and ``bytes_added``, what the region
-    stores more than before (less, where the plain value is stored no more;
-    left out where a size is dynamic).
+    per packed value its type, ``launches_saved``, and ``bytes_added``, what the
+    region stores more than before (less, where the plain value is stored no
+    more; left out where a size is dynamic).
     """
 
     name: ClassVar[str] = "fuse-encodings"

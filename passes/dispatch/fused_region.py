@@ -15,6 +15,7 @@ from ...dialects.mlir import (
     IntegerAttr,
     IntegerType,
     Operation,
+    TypeAttr,
     Value,
     address_of,
 )
@@ -33,6 +34,32 @@ class Fusion:
 
     encode: Operation
     source: Source
+
+
+@dataclass(frozen=True)
+class FusedValue:
+    """What the fusion of one value's encodings brought, per run of its region.
+
+    ``bytes_added``: what the region stores more than before, None where a
+    size is dynamic.
+    """
+
+    value: str
+    launches_saved: int
+    bytes_added: int | None
+
+
+def fused_values(region: Operation) -> list[FusedValue]:
+    """What ``fuse-encodings`` noted on a region; none where it did nothing."""
+    if FUSED not in region.attributes:
+        return []
+    found: list[FusedValue] = []
+    for attribute in ArrayAttr(region.attributes[FUSED]):
+        entry = DictAttr(attribute)
+        added = IntegerAttr(entry["bytes_added"]).value if "bytes_added" in entry else None
+        launches = IntegerAttr(entry["launches_saved"]).value
+        found.append(FusedValue(str(TypeAttr(entry["value"]).value), launches, added))
+    return found
 
 
 def fuse(fusions: Sequence[Fusion], hoister: Hoister) -> DispatchRegion:
@@ -149,8 +176,12 @@ def _record(
     with region.op.context:
         i64 = IntegerType.get_signless(64)
         for result, sizes in stored.items():
-            entry: dict[str, Attribute] = {"launches_saved": IntegerAttr.get(i64, launches[result])}
-            plain = tensor_bytes(region.op.results[result].type)
+            type_ = region.op.results[result].type
+            entry: dict[str, Attribute] = {
+                "launches_saved": IntegerAttr.get(i64, launches[result]),
+                "value": TypeAttr.get(type_),
+            }
+            plain = tensor_bytes(type_)
             known = [size for size in sizes if size is not None]
             if plain is not None and len(known) == len(sizes):
                 total = sum(known) - (0 if result in kept else plain)

@@ -68,38 +68,51 @@ class SetEncodings(Pass):
 
     def run(self, module: Operation) -> None:
         tiling = tiling_of(self.target)
-        matmuls = _contractions(module)
+        choice = choose_matmuls(module, tiling, estimate=self.estimate)
+        for op, reason in choice.refused:
+            remark(op, reason)
         encoder = _Encoder()
-        for op, loops in self._chosen(matmuls, tiling):
+        for op, loops in choice.encoded:
             encoder.encode(op, loops)
         sink_encodings(module)
         bubble_encodings(module, tiling)
         encode_constants(module)
 
-    def _chosen(self, matmuls: list[_Matmul], tiling: Tiling) -> list[_Matmul]:
-        """Those that the target is better off with; remarks on the others."""
-        readers = _readers(matmuls)
-        found: list[_Matmul] = []
-        for op, loops in matmuls:
-            refusal = tiling.no_tiles(loops, element_types(op))
-            if refusal is None and self.estimate:
-                refusal = tiling.no_gain(loops, _packed_elements(op, readers))
-            if refusal is None:
-                found.append((op, loops))
-            else:
-                remark(op, refusal)
-        return found
+
+@dataclass(frozen=True)
+class EncodingChoice:
+    """The contractions to be encoded, and why the others are not; in program
+    order each."""
+
+    encoded: list[_Matmul] = field(default_factory=list[_Matmul])
+    refused: list[tuple[Operation, str]] = field(default_factory=list[tuple[Operation, str]])
 
 
-def _contractions(module: Operation) -> list[_Matmul]:
-    """What may be encoded, in program order; remarks on what may not."""
+def choose_matmuls(module: Operation, tiling: Tiling, *, estimate: bool = True) -> EncodingChoice:
+    """Those that the target is better off with in packed form."""
+    choice = EncodingChoice()
+    matmuls = _contractions(module, choice.refused)
+    readers = _readers(matmuls)
+    for op, loops in matmuls:
+        refusal = tiling.no_tiles(loops, element_types(op))
+        if refusal is None and estimate:
+            refusal = tiling.no_gain(loops, _packed_elements(op, readers))
+        if refusal is None:
+            choice.encoded.append((op, loops))
+        else:
+            choice.refused.append((op, refusal))
+    return choice
+
+
+def _contractions(module: Operation, refused: list[tuple[Operation, str]]) -> list[_Matmul]:
+    """What may be encoded, in program order; adds to ``refused`` what may not."""
     found: list[_Matmul] = []
 
     def visit(block: Block) -> None:
         for op in operations_of(block):
             loops = matmul_loops(op) if op.name.startswith("linalg.") else None
             if isinstance(loops, Miss) and not loops.silent:
-                remark(op, loops.reason)
+                refused.append((op, loops.reason))
             elif isinstance(loops, MatmulLoops) and _is_free(op):
                 found.append((op, loops))
             if op.name not in OPAQUE and not op.name.startswith("linalg."):

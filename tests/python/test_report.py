@@ -26,6 +26,8 @@ KEYS = {
     "bytes_written_per_run",
     "transient_bytes",
     "overlap",
+    "encoding_fusion",
+    "not_encoded",
     "timeline",
     "passes",
     "headrace_seconds",

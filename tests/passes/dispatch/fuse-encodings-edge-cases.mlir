@@ -288,7 +288,7 @@ func.func @packed_twice(%x: tensor<?x4xf32>, %n: index)
 func.func @packed_already(%x: tensor<24x40xf32>)
     -> (tensor<24x40xf32>, tensor<24x40xf32, #packed>, tensor<24x40xf32, #packed>) {
   // DEFAULT: flow.dispatch.region -> (tensor<24x40xf32>, tensor<24x40xf32, #{{.*}}>) {
-  // MULTI: %[[R:.*]]:2 = flow.dispatch.region -> (tensor<24x40xf32>, tensor<24x40xf32, #{{.*}}>) attributes {headrace.fused_encodings = [{bytes_added = 0 : i64, launches_saved = 1 : i64}]} {
+  // MULTI: %[[R:.*]]:2 = flow.dispatch.region -> (tensor<24x40xf32>, tensor<24x40xf32, #{{.*}}>) attributes {headrace.fused_encodings = [{bytes_added = 0 : i64, launches_saved = 1 : i64, value = tensor<{{.*}}>}]} {
   // MULTI: iree_encoding.set_encoding
   // MULTI-NEXT: flow.return
   // MULTI: return %[[R]]#0, %[[R]]#1, %[[R]]#1

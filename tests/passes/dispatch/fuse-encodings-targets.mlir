@@ -25,7 +25,7 @@ func.func @three_packings(%x: tensor<128x128xf32>) -> (tensor<128x128xf32>, tens
   // CPU: %[[O:.*]] = iree_encoding.set_encoding %[[R]]#0
   // CPU: return %[[R]]#0, %[[L]], %[[R]]#1, %[[R]]#1, %[[O]]
   // CDNA: %[[R:.*]]:4 = flow.dispatch.region
-  // CDNA-SAME: headrace.fused_encodings = [{bytes_added = 196608 : i64, launches_saved = 3 : i64}]
+  // CDNA-SAME: headrace.fused_encodings = [{bytes_added = 196608 : i64, launches_saved = 3 : i64, value = tensor<{{.*}}>}]
   // CDNA: return %[[R]]#0, %[[R]]#1, %[[R]]#2, %[[R]]#2, %[[R]]#3
   // CUDA: %[[R:.*]] = flow.dispatch.region -> (tensor<128x128xf32>) {
   // CUDA: return %[[R]]
@@ -118,7 +118,7 @@ func.func @two_widths(%x: tensor<512x64xf32>, %w: tensor<64x1024xf32, #aw>, %v: 
   // CPU: linalg.matmul ins(%[[R]],
   // CPU: linalg.matmul ins(%[[R]],
   // CDNA: %[[R:.*]]:2 = flow.dispatch.region -> (tensor<512x64xf32>, tensor<512x64xf32, #{{.*}}>)
-  // CDNA-SAME: headrace.fused_encodings = [{bytes_added = 131072 : i64, launches_saved = 1 : i64}]
+  // CDNA-SAME: headrace.fused_encodings = [{bytes_added = 131072 : i64, launches_saved = 1 : i64, value = tensor<{{.*}}>}]
   // CDNA: iree_encoding.set_encoding %[[R]]#0
   // DEFAULT: flow.dispatch.region -> (tensor<512x64xf32, #{{.*}}>)
   %y = flow.dispatch.region -> (tensor<512x64xf32>) {

@@ -8,7 +8,7 @@
 // 1. An elementwise op of three dimensions.
 // CHECK-LABEL: func.func @elementwise(
 func.func @elementwise(%x: tensor<5x24x40xf16>) -> tensor<5x24x40xf16, #packed> {
-  // CHECK: %[[R:.*]] = flow.dispatch.region -> (tensor<5x24x40xf16, #[[E:.*]]>) attributes {headrace.fused_encodings = [{bytes_added = 0 : i64, launches_saved = 1 : i64}]} {
+  // CHECK: %[[R:.*]] = flow.dispatch.region -> (tensor<5x24x40xf16, #[[E:.*]]>) attributes {headrace.fused_encodings = [{bytes_added = 0 : i64, launches_saved = 1 : i64, value = tensor<{{.*}}>}]} {
   // CHECK: %[[Y:.*]] = linalg.generic
   // CHECK: %[[P:.*]] = iree_encoding.set_encoding %[[Y]] : tensor<5x24x40xf16> -> tensor<5x24x40xf16, #[[E]]>
   // CHECK-NEXT: flow.return %[[P]] : tensor<5x24x40xf16, #[[E]]>
@@ -77,7 +77,7 @@ func.func @transpose(%x: tensor<24x40xf32>) -> tensor<40x24xf32, #packed> {
 // CHECK-LABEL: func.func @dynamic(
 // CHECK-SAME: %[[X:.*]]: tensor<?x?xf32>, %[[M:.*]]: index, %[[N:.*]]: index
 func.func @dynamic(%x: tensor<?x?xf32>, %m: index, %n: index) -> tensor<?x?xf32, #packed> {
-  // CHECK: flow.dispatch.region -> (tensor<?x?xf32, #{{.*}}>{%[[M]], %[[N]]}) attributes {headrace.fused_encodings = [{launches_saved = 1 : i64}]} {
+  // CHECK: flow.dispatch.region -> (tensor<?x?xf32, #{{.*}}>{%[[M]], %[[N]]}) attributes {headrace.fused_encodings = [{launches_saved = 1 : i64, value = tensor<{{.*}}>}]} {
   // CHECK: %[[P:.*]] = iree_encoding.set_encoding
   // CHECK-NEXT: flow.return %[[P]]
   %r = flow.dispatch.region -> (tensor<?x?xf32>{%m, %n}) {
@@ -282,7 +282,7 @@ func.func @multi_use(%x: tensor<24x40xf32>) -> (tensor<24x40xf32>, tensor<24x40x
   // DEFAULT: %[[R:.*]] = flow.dispatch.region -> (tensor<24x40xf32>) {
   // DEFAULT: %[[P:.*]] = iree_encoding.set_encoding %[[R]]
   // DEFAULT: return %[[R]], %[[P]]
-  // MULTI: %[[R:.*]]:2 = flow.dispatch.region -> (tensor<24x40xf32>, tensor<24x40xf32, #[[E:.*]]>) attributes {headrace.fused_encodings = [{bytes_added = 3840 : i64, launches_saved = 1 : i64}]} {
+  // MULTI: %[[R:.*]]:2 = flow.dispatch.region -> (tensor<24x40xf32>, tensor<24x40xf32, #[[E:.*]]>) attributes {headrace.fused_encodings = [{bytes_added = 3840 : i64, launches_saved = 1 : i64, value = tensor<{{.*}}>}]} {
   // MULTI: %[[Y:.*]] = linalg.map
   // MULTI: %[[P:.*]] = iree_encoding.set_encoding %[[Y]]
   // MULTI-NEXT: flow.return %[[Y]], %[[P]]
