@@ -105,11 +105,13 @@ class OperandEncoding:
 
 
 def matmul_encoding(
-    element_types: Sequence[str], maps: Sequence[AffineMap], sizes: Sequence[int]
+    element_types: Sequence[str], maps: Sequence[AffineMap], sizes: Sequence[int] | None
 ) -> OperandEncoding:
     """The encoding of lhs; ``at`` gives those of rhs and result."""
     chains = tuple((_map_text(m),) for m in maps)
-    return OperandEncoding(LHS, tuple(element_types), chains, tuple(sizes))
+    return OperandEncoding(
+        LHS, tuple(element_types), chains, None if sizes is None else tuple(sizes)
+    )
 
 
 def _map_text(map_: AffineMap) -> str:

@@ -73,7 +73,7 @@ class SetEncodings(Pass):
             remark(op, reason)
         encoder = _Encoder()
         for op, loops in choice.encoded:
-            encoder.encode(op, loops)
+            encoder.encode(op, loops, tiling.sizes(loops))
         sink_encodings(module)
         bubble_encodings(module, tiling)
         encode_constants(module)
@@ -176,10 +176,11 @@ class _Encoder:
     def __init__(self) -> None:
         self._packed: dict[tuple[Value, Attribute, Block], Value] = {}
 
-    def encode(self, op: Operation, loops: MatmulLoops) -> None:
+    def encode(self, op: Operation, loops: MatmulLoops, sizes: tuple[int, ...] | None) -> None:
+        """``sizes``: what the encodings say of the lengths of loops."""
         b = TensorBuilder(InsertionPoint(op), op.location)
-        encoding = matmul_encoding(element_types(op), indexing_maps(op), loops.sizes)
-        dims = loops.dynamic_sizes(b, op)
+        encoding = matmul_encoding(element_types(op), indexing_maps(op), sizes)
+        dims = [] if sizes is None else loops.dynamic_sizes(b, op)
         operands = [
             self._operand(op, op.operands[i], encoding.at(i).attribute(op.context), dims)
             for i in (LHS, RHS)

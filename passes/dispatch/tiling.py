@@ -28,7 +28,8 @@ class Tiling:
     multiply-adds pay for one element that is written only to be packed, and
     ``worth_unaligned`` the same where the columns do not fill vectors of
     ``vector`` elements, which untiled code is slow at. ``narrowest``: the
-    fewest rows and columns. ``panel``: how many bytes of decoded operand one
+    fewest rows and columns. ``widest``: rows and columns from which on the
+    tiles no longer depend on them, None if they always do. ``panel``: how many bytes of decoded operand one
     step of its kernel may hold, None for any: a decode that is fused into the
     matmul makes whole panels of depth x 16. ``read_beside``: how many other
     tensors the ops may read that follow the unpacking in one dispatch, None
@@ -41,6 +42,7 @@ class Tiling:
     worth_unaligned: int = 0
     vector: int = 1
     narrowest: int = 1
+    widest: int | None = None
     panel: int | None = None
     read_beside: int | None = None
 
@@ -74,6 +76,12 @@ class Tiling:
             f"written for it, here are {work // packed} ({work} for {packed})"
         )
 
+    def sizes(self, loops: MatmulLoops) -> tuple[int, ...] | None:
+        """The loop lengths that the encodings shall state; None where none
+        matters: one packed tensor then serves matmuls of any width."""
+        smallest = min(loops.size(loops.m), loops.size(loops.n))
+        return None if self.widest is not None and smallest >= self.widest else loops.sizes
+
     def fuses(self, encoding: OperandEncoding, bits: int) -> bool:
         """Whether the elementwise op that makes an operand, of elements with so
         many bits, is better part of the matmul.
@@ -104,6 +112,8 @@ _CPU = Tiling(
     worth=128,
     worth_unaligned=20,
     vector=16,
+    # No resolver for CPUs has a wider tile.
+    widest=64,
     # IREE limits a kernel's stack to 32 KiB, and puts decoded panels there.
     panel=15 << 10,
     read_beside=2,
