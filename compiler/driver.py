@@ -80,8 +80,9 @@ def compile_with(source: Source, options: CompileOptions) -> CompileResult:
     order = options.pipeline_order
     reader = report.Reader(pipelines.matmuls_read_before(order), pipelines.FIRST_LOWERING)
     multi_use = options.experimental_multi_use_encoding_fusion
-    pipeline = pipelines.build(target.name, form, devices, options.pipeliner(), order, multi_use)
-    encodings = EncodingReader(target.name, multi_use, compare=options.report)
+    pass_target = target.pass_target(options.cpu)
+    pipeline = pipelines.build(pass_target, form, devices, options.pipeliner(), order, multi_use)
+    encodings = EncodingReader(pass_target, multi_use, compare=options.report)
     extra = [IrDumper(options.dump_ir)] if options.dump_ir is not None else []
 
     start = time.perf_counter()

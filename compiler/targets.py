@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..passes.lowering.fp8_support import TARGET_NAMES, fp8_support
+from ..passes.lowering.fp8_support import CPU_WITH_BF16, TARGET_NAMES, unknown_target
+from .cpu_features import multiplies_bf16
 
 _COMMON = (
     # IREE would silently turn f64 into f32, argument types included.
@@ -52,6 +53,10 @@ class Target:
             found.append("--iree-opt-const-eval=false")
         return (*found, *self.architecture, *_COMMON)
 
+    def pass_target(self, cpu: str = "host") -> str:
+        """The name of the target for passes, which may depend on ``cpu``."""
+        return CPU_WITH_BF16 if self.is_cpu and multiplies_bf16(cpu) else self.name
+
     def cpu_flags(self, cpu: str) -> list[str]:
         """The flag that names the CPU, for target cpu only."""
         return [f"--iree-llvmcpu-target-cpu={cpu}"] if self.is_cpu else []
@@ -91,7 +96,9 @@ _TARGETS = {
 
 def find_target(name: str) -> Target:
     """The target of that name; HeadraceError that lists the known ones."""
-    return _TARGETS[fp8_support(name).name]
+    if name not in _TARGETS:
+        raise unknown_target(name)
+    return _TARGETS[name]
 
 
 def target_names() -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ...dialects.encoding_ops import OperandEncoding
 from ...dialects.linalg import DYNAMIC
 from ...dialects.mlir import Attribute
-from ..lowering.fp8_support import fp8_support
+from ..lowering.fp8_support import CPU_WITH_BF16, fp8_support
 
 # No CPU resolver has a tile wider than this; narrower sizes shrink the tile.
 _WIDEST_TILE = 64
@@ -95,6 +95,7 @@ _PACKINGS = {
     "gfx942": Packing("gfx942", 3),
     "gfx950": Packing("gfx950", 3),
 }
+_PACKINGS[CPU_WITH_BF16] = _PACKINGS["cpu"]
 _OCP = ("f8E4M3FN", "f8E5M2")
 _FNUZ = ("f8E4M3FNUZ", "f8E5M2FNUZ")
 _MFMA = {

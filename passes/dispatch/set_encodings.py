@@ -96,7 +96,7 @@ def choose_matmuls(module: Operation, tiling: Tiling, *, estimate: bool = True) 
     for op, loops in matmuls:
         refusal = tiling.no_tiles(loops, element_types(op))
         if refusal is None and estimate:
-            refusal = tiling.no_gain(loops, _packed_elements(op, readers))
+            refusal = tiling.no_gain(loops, element_types(op), _packed_elements(op, readers))
         if refusal is None:
             choice.encoded.append((op, loops))
         else:

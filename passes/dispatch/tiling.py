@@ -8,12 +8,12 @@ after having cost a launch and a buffer.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...dialects.encoding_ops import LHS, OperandEncoding
 from ...dialects.linalg import DYNAMIC
 from ...dialects.mlir import HeadraceError
-from ..lowering.fp8_support import fp8_support
+from ..lowering.fp8_support import CPU_WITH_BF16, fp8_support
 from .matmul_loops import MatmulLoops
 
 Types = tuple[str, str, str]
@@ -27,19 +27,21 @@ class Tiling:
     tiles for. ``reason`` says why it has none at all. ``worth``: how many
     multiply-adds pay for one element that is written only to be packed, and
     ``worth_unaligned`` the same where the columns do not fill vectors of
-    ``vector`` elements, which untiled code is slow at. ``narrowest``: the
+    ``vector`` elements, which untiled code is slow at; ``worth_bf16`` is that
+    of bf16 products, None where it is no other. ``narrowest``: the
     fewest rows and columns. ``widest``: rows and columns from which on the
-    tiles no longer depend on them, None if they always do. ``panel``: how many bytes of decoded operand one
-    step of its kernel may hold, None for any: a decode that is fused into the
-    matmul makes whole panels of depth x 16. ``read_beside``: how many other
-    tensors the ops may read that follow the unpacking in one dispatch, None
-    for any: see ``groups``.
+    tiles no longer depend on them, None if they always do. ``panel``: how many
+    bytes of decoded operand one step of its kernel may hold, None for any: a
+    decode that is fused into the matmul makes whole panels of depth x 16.
+    ``read_beside``: how many other tensors the ops may read that follow the
+    unpacking in one dispatch, None for any: see ``groups``.
     """
 
     types: tuple[Types, ...] = ()
     reason: str = ""
     worth: int = 0
     worth_unaligned: int = 0
+    worth_bf16: int | None = None
     vector: int = 1
     narrowest: int = 1
     widest: int | None = None
@@ -58,7 +60,18 @@ class Tiling:
             return f"not encoded: {narrow} rows or columns do not fill a tile of {self.narrowest}"
         return None
 
-    def no_gain(self, loops: MatmulLoops, packed: int) -> str | None:
+    def pays_in_bf16(self, rows: int, columns: int, depth: int) -> bool:
+        """Whether packing both operands and the result of a bf16 product pays."""
+        worth = self._worth(_BF16, columns)
+        packed = rows * depth + depth * columns + rows * columns
+        return min(rows, columns, depth) > 0 and rows * columns * depth >= worth * packed
+
+    def _worth(self, types: Types, columns: int) -> int:
+        if types == _BF16 and self.worth_bf16 is not None:
+            return self.worth_bf16
+        return self.worth if columns % self.vector == 0 else self.worth_unaligned
+
+    def no_gain(self, loops: MatmulLoops, types: Types, packed: int) -> str | None:
         """Why packing does not pay by the estimate.
 
         ``packed`` is how many elements would be written only for that. A
@@ -67,8 +80,7 @@ class Tiling:
         if DYNAMIC in loops.sizes:
             return None
         work = math.prod(loops.sizes)
-        aligned = loops.size(loops.n) % self.vector == 0
-        worth = self.worth if aligned else self.worth_unaligned
+        worth = self._worth(types, loops.size(loops.n))
         if work >= worth * packed:
             return None
         return (
@@ -99,6 +111,7 @@ class Tiling:
 
 
 _F32 = ("f32", "f32", "f32")
+_BF16 = ("bf16", "bf16", "f32")
 
 
 def _into_f32(*elements: str) -> tuple[Types, ...]:
@@ -136,6 +149,8 @@ def _cdna(*fp8: str) -> Tiling:
 
 _TILINGS = {
     "cpu": _CPU,
+    # 29 untiled multiply-adds per ns, 89 tiled; without bf16 instructions 0.5.
+    CPU_WITH_BF16: replace(_CPU, types=(*_CPU.types, _BF16), worth_bf16=64),
     "gfx942": _cdna("f8E4M3FNUZ", "f8E5M2FNUZ"),
     "gfx950": _cdna("f8E4M3FN", "f8E5M2"),
     "gfx1201": Tiling(reason="IREE 3.13 fails to compile encoded matmuls for RDNA"),

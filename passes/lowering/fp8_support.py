@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from ...dialects.fp8 import E4M3FN, E4M3FNUZ, E5M2, E5M2FNUZ, Fp8Format
 from ...dialects.mlir import HeadraceError
 
+# Target cpu, compiled for one with bf16 instructions; a name of passes alone.
+CPU_WITH_BF16 = "cpu-bf16"
 _OCP = (E4M3FN, E5M2)
 _FNUZ = (E4M3FNUZ, E5M2FNUZ)
 
@@ -28,6 +30,8 @@ class Fp8Support:
     ``mixed_multiples``: what rows, columns and depth must be multiples of,
     sizes known, where the two operand types differ.
     ``half_floats``: whether bf16 and f16 arithmetic compiles.
+    ``multiplies_bf16``: whether a CPU has instructions for bf16 products
+    summed in f32.
     """
 
     name: str
@@ -36,6 +40,7 @@ class Fp8Support:
     smallest_matmul: int = 0
     mixed_multiples: tuple[int, int, int] = (1, 1, 1)
     half_floats: bool = True
+    multiplies_bf16: bool = False
 
     @property
     def rounds_operands(self) -> bool:
@@ -45,7 +50,7 @@ class Fp8Support:
     @property
     def is_cpu(self) -> bool:
         """Whether operands in f32 are the fast ones, and f16 a detour."""
-        return self.name in ("cpu", "vmvx")
+        return self.name in ("cpu", CPU_WITH_BF16, "vmvx")
 
 
 def _pairs(formats: tuple[Fp8Format, ...]) -> tuple[tuple[Fp8Format, Fp8Format], ...]:
@@ -76,10 +81,18 @@ _SUPPORT = {
 }
 
 TARGET_NAMES = tuple(_SUPPORT)
+_VARIANTS = {CPU_WITH_BF16: Fp8Support(CPU_WITH_BF16, multiplies_bf16=True)}
 
 
 def fp8_support(target: str) -> Fp8Support:
     """The abilities of a target; HeadraceError with the known names if unknown."""
+    if target in _VARIANTS:
+        return _VARIANTS[target]
     if target not in _SUPPORT:
-        raise HeadraceError(f"unknown target '{target}'; known are {', '.join(_SUPPORT)}")
+        raise unknown_target(target)
     return _SUPPORT[target]
+
+
+def unknown_target(name: str) -> HeadraceError:
+    """The error for a name that is no target's."""
+    return HeadraceError(f"unknown target '{name}'; known are {', '.join(_SUPPORT)}")

@@ -73,10 +73,16 @@ class LowerScaledMatmul(Pattern[OperandTypes]):
             product_size([rhs.shape[d] for d in dims.rhs_free]),
             product_size([lhs.shape[d] for d in dims.lhs_contracting]),
         )
-        if self._rounding(view, "lhs") or self._rounding(view, "rhs"):
-            f32 = F32Type.get(op.context)
-            return OperandTypes(f32, f32, f32)
-        return operand_types(lhs.element_type, rhs.element_type, sizes, self.support)
+        # The types of what is multiplied: where an operand is scaled and
+        # rounded first, that which it is rounded to.
+        types = (
+            self._rounding(view, "lhs") or lhs.element_type,
+            self._rounding(view, "rhs") or rhs.element_type,
+        )
+        if types == (lhs.element_type, rhs.element_type) or self.support.multiplies_bf16:
+            return operand_types(*types, sizes, self.support)
+        f32 = F32Type.get(op.context)
+        return OperandTypes(f32, f32, f32)
 
     def rewrite(self, op: Operation, match: OperandTypes, rewriter: Rewriter) -> None:
         view = MatmulOp(op)
@@ -122,8 +128,10 @@ class LowerScaledMatmul(Pattern[OperandTypes]):
             return bring_operand(b, value, element, self.support), scale
 
         def body(s: Scalars, arguments: list[Value]) -> Value:
-            wide = from_fp8(s, arguments[0], format_, element, self.support)
-            return bf16_rounding.round_in_f32(s, s.binary("mulf", wide, arguments[1]), rounding)
+            f32 = F32Type.get(op.context)
+            wide = from_fp8(s, arguments[0], format_, f32, self.support)
+            value = s.binary("mulf", wide, s.convert_float(arguments[1], wide.type))
+            return s.convert_float(bf16_rounding.round_in_f32(s, value, rounding), element)
 
         rank = tensor_type(value).rank
         return b.elementwise(value, [_access(b, scale, range(rank), rank)], element, body), None

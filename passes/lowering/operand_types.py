@@ -9,6 +9,7 @@ from ...dialects.fp8 import E4M3FN, E4M3FNUZ, E5M2, E5M2FNUZ, Fp8Format, fp8_for
 from ...dialects.headrace import dequantize
 from ...dialects.linalg import DYNAMIC, TensorBuilder, tensor_type, with_element_type
 from ...dialects.mlir import BF16Type, F16Type, F32Type, F64Type, Type, Value
+from ..dispatch.tiling import tiling_of
 from .fp8_support import Fp8Support
 
 # Same bits, half the value: Noune et al. 2022 put one more into the bias.
@@ -63,6 +64,9 @@ def operand_types(lhs: Type, rhs: Type, sizes: Sizes, support: Fp8Support) -> Op
         return OperandTypes(f64, f64, f64)
     formats = (fp8_format(lhs), fp8_format(rhs))
     if support.is_cpu:
+        if _is_faster_in_bf16(lhs, rhs, sizes, support):
+            bf16 = BF16Type.get(context)
+            return OperandTypes(bf16, bf16, f32)
         # Not fp8, decoded by IREE in the kernel: it reads f8E4M3FN's 0xFF as
         # -480, and is slower but for a few rows.
         return OperandTypes(f32, f32, f32)
@@ -73,6 +77,16 @@ def operand_types(lhs: Type, rhs: Type, sizes: Sizes, support: Fp8Support) -> Op
         return OperandTypes(types[0], types[1], f32, 2.0 ** len(changed))
     wide = _common_type(lhs, rhs)
     return OperandTypes(wide, wide, f32)
+
+
+def _is_faster_in_bf16(lhs: Type, rhs: Type, sizes: Sizes, support: Fp8Support) -> bool:
+    """Whether a CPU had better multiply in bf16, which holds all fp8 codes:
+    where packing pays. What is not packed is no faster, and a few rows are
+    slower."""
+    if not support.multiplies_bf16 or not sizes.is_static:
+        return False
+    exact = all(fp8_format(t) is not None or isinstance(t, BF16Type) for t in (lhs, rhs))
+    return exact and tiling_of(support.name).pays_in_bf16(sizes.rows, sizes.columns, sizes.depth)
 
 
 def _fits(mixed: bool, sizes: Sizes, support: Fp8Support) -> bool:

@@ -1,0 +1,116 @@
+"""CPUs with bf16 instructions multiply fp8 and bf16 operands in bf16: who, when, what."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import headrace
+import ml_dtypes
+import numpy as np
+import pytest
+from cpu_programs import DTYPES, FP8, Program, decoded
+from dispatch_programs import compiled, lowered
+from headrace.compiler import cpu_features
+from headrace.compiler.cpu_features import multiplies_bf16
+from headrace.compiler.element_types import Array
+from headrace.compiler.targets import find_target
+from headrace.dialects.mlir import HeadraceError
+
+N = 192  # from here on packing pays
+
+
+def test_cpus_by_name() -> None:
+    assert multiplies_bf16("znver4")
+    assert multiplies_bf16("sapphirerapids")
+    assert not multiplies_bf16("znver3")
+    assert not multiplies_bf16("skylake-avx512")
+    assert not multiplies_bf16("generic")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("processor : 0\nflags : fpu avx512f avx512_bf16 sse\n", True),
+        ("processor : 0\nflags : fpu avx512f sse\n", False),
+        ("processor : 0\nFeatures : fp asimd bf16\n", False),
+        (None, False),
+    ],
+)
+def test_hosts(
+    text: str | None, expected: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "cpuinfo"
+    if text is not None:
+        path.write_text(text)
+    monkeypatch.setattr(cpu_features, "_CPU_INFO", path)
+    cpu_features._host_has_bf16.cache_clear()
+    assert multiplies_bf16("host") is expected
+    cpu_features._host_has_bf16.cache_clear()
+
+
+def test_only_passes_know_the_variant() -> None:
+    assert find_target("cpu").pass_target("znver4") == "cpu-bf16"
+    assert find_target("cpu").pass_target("znver3") == "cpu"
+    assert find_target("vmvx").pass_target("znver4") == "vmvx"
+    with pytest.raises(HeadraceError, match="unknown target 'cpu-bf16'; known are cpu, gfx942"):
+        headrace.compile("module {}", target="cpu-bf16")
+
+
+def _program(lhs: str, rhs: str, n: int = N) -> str:
+    a, b, c = f"tensor<{n}x{n}x{lhs}>", f"tensor<{n}x{n}x{rhs}>", f"tensor<{n}x{n}xf32>"
+    return f"""func.func @main(%a: {a}, %b: {b}) -> {c} {{
+  %0 = "headrace.matmul"(%a, %b) {{operandSegmentSizes = array<i32: 1, 1, 0, 0, 0, 0>,
+    lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>,
+    rhs_contracting = array<i64: 0>, epilogue = "none"}} : ({a}, {b}) -> {c}
+  return %0 : {c}
+}}
+"""
+
+
+@pytest.mark.parametrize(("cpu", "element"), [("znver4", "bf16"), ("znver3", "f32")])
+def test_the_cpu_decides(cpu: str, element: str) -> None:
+    text = str(headrace.compile(_program("f8E4M3FN", "bf16"), cpu=cpu, emit="mlir").module)
+    (line,) = (line for line in text.splitlines() if "linalg.matmul" in line)
+    assert line.count(f"x{element},") >= 2
+
+
+def _values(name: str, seed: int) -> Array:
+    """Every finite code where there are few, else normal numbers."""
+    random = np.random.default_rng(seed)
+    if name in FP8:
+        codes = random.integers(0, 256, (N, N)).astype(np.uint8).view(FP8[name])
+        return np.where(np.isfinite(codes.astype(np.float32)), codes, FP8[name](1))
+    return random.standard_normal((N, N)).astype(DTYPES[name])
+
+
+@pytest.mark.parametrize("rhs", [*FP8, "bf16"])
+@pytest.mark.parametrize("lhs", [*FP8, "bf16"])
+def test_numbers(lhs: str, rhs: str) -> None:
+    """Operands are exact, and what is left is the rounding of sums in f32."""
+    module = lowered(_program(lhs, rhs), "cpu-bf16")
+    assert "bf16, bf16, f32" in str(module)
+    program = Program(compiled(module, "cpu")[0])
+    a, b = _values(lhs, 1), _values(rhs, 2)
+    wide_a, wide_b = decoded(a), decoded(b)
+    found = program("main", a, b)
+    size = np.abs(wide_a) @ np.abs(wide_b)
+    assert (np.abs(found - wide_a @ wide_b) / size).max() < N * 2.0**-24
+
+
+def test_sums_that_f32_holds_are_exact() -> None:
+    program = Program(compiled(lowered(_program("f8E4M3FN", "bf16"), "cpu-bf16"), "cpu")[0])
+    random = np.random.default_rng(3)
+    a = random.integers(-8, 9, (N, N)).astype(ml_dtypes.float8_e4m3fn)
+    b = random.integers(-128, 129, (N, N)).astype(ml_dtypes.bfloat16)
+    found = program("main", a, b)
+    np.testing.assert_array_equal(found, decoded(a) @ decoded(b))
+
+
+def test_what_is_not_finite_stays_so() -> None:
+    program = Program(compiled(lowered(_program("f8E5M2", "bf16"), "cpu-bf16"), "cpu")[0])
+    a = np.ones((N, N), ml_dtypes.float8_e5m2)
+    b = np.ones((N, N), ml_dtypes.bfloat16)
+    a[3, 4], a[5, 6], b[7, 8] = np.inf, np.nan, -np.inf
+    with np.errstate(invalid="ignore"):
+        expected = decoded(a) @ decoded(b)
+    np.testing.assert_array_equal(program("main", a, b), expected)
