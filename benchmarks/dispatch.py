@@ -7,12 +7,16 @@ Llama 8B) and configuration one line: launches per run of the program, bytes
 that they write, transient bytes at once, and the median CPU time of N runs. Stock comes plain,
 with data tiling, and with data tiling and its own multi-use flag; headrace
 without and with experimental-multi-use-encoding-fusion. Target cpu,
-collectives in channel form, one device's program.
+collectives in channel form, one device's program, all_gather as IREE's own op
+in both (headrace's default avoids a fault of IREE's there, see
+``collectives-to-channels``).
 
 All configurations of a model run in turn, N times each; the time is that of
 all threads, which other programs on the machine disturb least. The last
 column says what did not compile or crashed; programs with collectives do not
-run on one CPU and are not timed.
+run on one CPU and are not timed. For each model that was timed a line says
+how headrace's times compare with the best of stock, and that one with itself:
+the medians of its odd runs and of its even ones.
 """
 
 from __future__ import annotations
@@ -48,6 +52,7 @@ class Row:
     bytes_written: int | None = None
     transient_bytes: int | None = None
     milliseconds: float | None = None
+    spread: float = 1.0  # between odd runs and even ones
     note: str = ""
 
     def line(self) -> str:
@@ -85,7 +90,7 @@ def main() -> None:
     for model in arguments.models or default_models():
         with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
             found = measure(model, Path(folder), arguments.runs)
-        print("\n".join(row.line() for row in found), flush=True)
+        print("\n".join([*(row.line() for row in found), *comparison(found)]), flush=True)
         rows += found
     if arguments.plot:
         arguments.plot.write_text(plot(rows))
@@ -125,9 +130,27 @@ def measure(model: Path, folder: Path, runs: int) -> list[Row]:
                 programs[configuration] = str(path)
     times = run_worker(list(programs.values()), text, runs) if programs else []
     if not isinstance(times, str):
-        for configuration, milliseconds in zip(programs, times, strict=True):
-            next(r for r in rows if r.configuration == configuration).milliseconds = milliseconds
+        for configuration, (milliseconds, spread) in zip(programs, times, strict=True):
+            row = next(r for r in rows if r.configuration == configuration)
+            row.milliseconds, row.spread = milliseconds, spread
     return rows
+
+
+def comparison(rows: list[Row]) -> list[str]:
+    """headrace's times over the best of stock; none without times."""
+    stock = [r for r in rows if r.configuration in STOCK and r.milliseconds is not None]
+    if not stock:
+        return []
+    best = min(stock, key=lambda r: r.milliseconds or 0.0)
+    lines: list[str] = []
+    for row in rows:
+        if row.configuration in HEADRACE and row.milliseconds and best.milliseconds:
+            ratio = row.milliseconds / best.milliseconds
+            lines.append(
+                f"{row.model:<24} {row.configuration} / {best.configuration}: {ratio:.2f} "
+                f"({best.configuration} against itself: {best.spread:.2f})"
+            )
+    return lines
 
 
 def build(text: str, row: Row, runnable: bool) -> bytes:
@@ -172,19 +195,25 @@ def lower(module: Any, multi_use: bool) -> None:
     """headrace's passes."""
     from headrace.compiler import pipelines
     from headrace.compiler.driver import device_count
+    from headrace.compiler.targets import find_target
+    from headrace.passes.pipeline import Pipeline
 
-    devices = device_count(module, None)
-    pipelines.build("cpu", "channel", devices, multi_use=multi_use).run(module)
+    text = pipelines.default_pipeline(
+        find_target("cpu").pass_target(), "channel", device_count(module, None), multi_use=multi_use
+    )
+    name = "collectives-to-channels"
+    Pipeline.parse(text.replace(name, name + "{native-all-gather=true}")).run(module)
 
 
-def run_worker(programs: list[str], text: str, runs: int) -> list[float] | str:
-    """Median CPU milliseconds of each program; a text if the process died."""
+def run_worker(programs: list[str], text: str, runs: int) -> list[tuple[float, float]] | str:
+    """Median CPU milliseconds of each program, and how much those of its odd
+    and even runs differ; a text if the process died."""
     job = json.dumps({"programs": programs, "types": argument_types(text), "runs": runs})
     command = [sys.executable, __file__, "--worker", job]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         return f"exit code {done.returncode}"
-    times: list[float] = json.loads(done.stdout)
+    times: list[tuple[float, float]] = json.loads(done.stdout)
     return times
 
 
@@ -200,7 +229,7 @@ def argument_types(text: str) -> list[str]:
     ]
 
 
-def time_in_turn(programs: list[str], types: list[str], runs: int) -> list[float]:
+def time_in_turn(programs: list[str], types: list[str], runs: int) -> list[tuple[float, float]]:
     """In a process of its own: runs all programs in turn with the same numbers."""
     import iree.runtime as rt
     import numpy as np
@@ -226,7 +255,7 @@ def time_in_turn(programs: list[str], types: list[str], runs: int) -> list[float
                 result.to_host()
             if run or runs == 1:
                 times[index].append(1e3 * (time.process_time() - start))
-    return [median(t) for t in times]
+    return [(median(t), median(t[::2]) / median(t[1::2] or t)) for t in times]
 
 
 COLOURS = ("#9aa5b1", "#5b8db8", "#1f4e79", "#f2a65a", "#c8553d")

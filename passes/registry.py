@@ -28,6 +28,7 @@ _BUILTIN: dict[str, str] = {
     "hoist-collectives": "model.hoist_collectives:HoistCollectives",
     "pipeline-collectives": "model.pipeline_collectives:PipelineCollectives",
     "align-collectives": "model.align_collectives:AlignCollectives",
+    "collapse-contractions": "dispatch.collapse_contractions:CollapseContractions",
     "set-encodings": "dispatch.set_encodings:SetEncodings",
     "form-dispatch-regions": "dispatch.form_dispatch_regions:FormDispatchRegions",
     "fuse-encodings": "dispatch.fuse_encodings:FuseEncodings",

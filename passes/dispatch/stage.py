@@ -40,6 +40,7 @@ def dispatch_stage(target: str, *, multi_use: bool = False) -> tuple[str, ...]:
     option = " experimental-multi-use-encoding-fusion=true" if multi_use else ""
     return (
         *_BEFORE,
+        "collapse-contractions",
         encode,
         *_BETWEEN,
         f"form-dispatch-regions{{target={target}}}",
