@@ -151,9 +151,15 @@ class _Placer:
         if not inputs:
             return
         device = self._devices[inputs[0]]
+        self._read_all_on(ops, device)
+        self._note(op, device)
+
+    def _read_all_on(self, ops: Sequence[Operation], device: Attribute) -> None:
+        """For an op and those in it: what is made in it is there already."""
+        for inner in ops[1:]:
+            self._note(inner, device)
         for each in ops:
             self._read_on(each, device)
-        self._note(op, device)
 
     def _read_on(self, op: Operation, device: Attribute) -> None:
         for index, operand in enumerate(op.operands):
@@ -197,7 +203,10 @@ class _Placer:
         if not self._is_cloned(op):
             return []
         ops = walk(op) if len(op.regions) else [op]
-        return [v for each in ops for v in each.operands if self._is_shared(v, each)]
+        made = {result for inner in ops[1:] for result in inner.results}
+        return [
+            v for each in ops for v in each.operands if v not in made and self._is_shared(v, each)
+        ]
 
     def _is_cloned(self, op: Operation) -> bool:
         if op.name == "arith.constant" or op.name.startswith("scf."):
@@ -213,8 +222,7 @@ class _Placer:
             self._copies[value, device] = load_global(b, name, value.type)
         elif self._is_cloned(op):
             clone = op.clone(ip=b.ip).operation
-            for each in walk(clone) if len(op.regions) else [clone]:
-                self._read_on(each, device)
+            self._read_all_on(walk(clone) if len(op.regions) else [clone], device)
             for old, new in zip(op.results, clone.results, strict=True):
                 self._copies[old, device] = new
         else:

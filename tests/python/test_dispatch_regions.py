@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from functools import cache
 from pathlib import Path
@@ -37,6 +38,13 @@ def test_launches_and_bytes(name: str, multi_use: bool) -> None:
     assert counts["bytes_written"] == COUNTS[name][2]
 
 
+def _arguments(text: str) -> list[Array]:
+    types = re.findall(r"%\w+: tensor<([\dx]+)xf32>", text.partition("@main")[2].partition("{")[0])
+    random = np.random.default_rng(0)
+    shapes = [[int(size) for size in t.split("x")] for t in types]
+    return [random.standard_normal(shape).astype(np.float32) for shape in shapes]
+
+
 def _expected(name: str, arguments: list[Array]) -> list[Array]:
     x, b, *weights = arguments
     p = np.tanh(x + b)
@@ -50,10 +58,7 @@ def _expected(name: str, arguments: list[Array]) -> list[Array]:
 @pytest.mark.parametrize("name", COUNTS)
 def test_numbers(name: str, multi_use: bool) -> None:
     text = (CASES / f"{name}.mlir").read_text()
-    types = re.findall(r"%\w+: tensor<([\dx]+)xf32>", text.partition("@main")[2].partition("{")[0])
-    random = np.random.default_rng(0)
-    shapes = [[int(size) for size in t.split("x")] for t in types]
-    arguments = [random.standard_normal(shape).astype(np.float32) for shape in shapes]
+    arguments = _arguments(text)
     found = Program(_case(name, multi_use)[0])("main", *arguments)
     expected = _expected(name, arguments)
     assert len(found) == len(expected)
@@ -76,8 +81,22 @@ def test_packs_for_mfma_when_told_to(name: str, target: str) -> None:
 )
 def test_compiles_for_gpus(name: str, target: str) -> None:
     text = (CASES / f"{name}.mlir").read_text()
-    for estimate in (False, True):
-        compiled(lowered(text, target, multi_use=True, estimate=estimate), target)
+    for multi_use, estimate in itertools.product((False, True), repeat=2):
+        compiled(lowered(text, target, multi_use=multi_use, estimate=estimate), target)
+
+
+@pytest.mark.parametrize("multi_use", [False, True])
+@pytest.mark.parametrize("name", COUNTS)
+def test_vmvx_runs_the_cases(name: str, multi_use: bool) -> None:
+    """In smaller sizes: VMVX takes a minute for those of the case."""
+    text = (CASES / f"{name}.mlir").read_text()
+    for size in (512, 1024):
+        text = text.replace(str(size), str(size // 16))
+    arguments = _arguments(text)
+    module = lowered(text, "vmvx", multi_use=multi_use, estimate=False)
+    found = Program(compiled(module, "vmvx")[0])("main", *arguments)
+    for a, e in zip(found, _expected(name, arguments), strict=True):
+        assert error(a, e) < 1e-4
 
 
 @pytest.mark.full

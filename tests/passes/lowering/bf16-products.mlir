@@ -1,23 +1,13 @@
 // RUN: headrace-opt %s --pass-pipeline='builtin.module(accumulate-in-f32{target=cpu-bf16},lower-matmul{target=cpu-bf16},legalize-fp8{target=cpu-bf16})' --split-input-file | FileCheck %s --check-prefixes=CHECK,BF16
 // RUN: headrace-opt %s --pass-pipeline='builtin.module(accumulate-in-f32{target=cpu},lower-matmul{target=cpu},legalize-fp8{target=cpu})' --split-input-file | FileCheck %s --check-prefixes=CHECK,F32
 
-// On a CPU with bf16 instructions products that packing pays for stay in bf16.
+// On a CPU with bf16 instructions products stay in bf16.
 // CHECK-LABEL: @large
 // BF16: linalg.matmul ins(%arg0, %arg1 : tensor<256x256xbf16>, tensor<256x256xbf16>) outs(%{{.*}} : tensor<256x256xf32>)
 // F32: linalg.matmul ins(%{{.*}}, %{{.*}} : tensor<256x256xf32>, tensor<256x256xf32>)
 func.func @large(%a: tensor<256x256xbf16>, %b: tensor<256x256xbf16>, %c: tensor<256x256xf32>) -> tensor<256x256xf32> {
   %0 = linalg.matmul ins(%a, %b : tensor<256x256xbf16>, tensor<256x256xbf16>) outs(%c : tensor<256x256xf32>) -> tensor<256x256xf32>
   return %0 : tensor<256x256xf32>
-}
-
-// -----
-
-// Few rows: packing does not pay.
-// CHECK-LABEL: @few_rows
-// CHECK: linalg.matmul ins(%{{.*}}, %{{.*}} : tensor<8x256xf32>, tensor<256x256xf32>)
-func.func @few_rows(%a: tensor<8x256xbf16>, %b: tensor<256x256xbf16>, %c: tensor<8x256xf32>) -> tensor<8x256xf32> {
-  %0 = linalg.matmul ins(%a, %b : tensor<8x256xbf16>, tensor<256x256xbf16>) outs(%c : tensor<8x256xf32>) -> tensor<8x256xf32>
-  return %0 : tensor<8x256xf32>
 }
 
 // -----

@@ -143,3 +143,25 @@ func.func @loop(%a: tensor<2xf32> {iree.abi.affinity = #hal.device.promise<@dev0
   }
   return %r#0, %r#1 : tensor<2xf32>, tensor<2xf32>
 }
+
+// -----
+
+// What a dispatch region makes within itself is where the region is, packed or not.
+// CHECK-LABEL: @region
+// CHECK-NOT: flow.tensor.transfer
+// CHECK: return
+#packed = #iree_encoding.encoding<operand_index = 0 : index, op_type = matmul, element_types = [f32, f32, f32], user_indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]>
+func.func @region(%a: tensor<8x4xf32> {iree.abi.affinity = #hal.device.promise<@dev0>}) -> tensor<8x4xf32, #packed> {
+  %0 = flow.dispatch.region -> (tensor<8x4xf32, #packed>) {
+    %e = tensor.empty() : tensor<8x4xf32>
+    %1 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+        ins(%a : tensor<8x4xf32>) outs(%e : tensor<8x4xf32>) {
+    ^bb0(%x: f32, %o: f32):
+      %2 = math.exp %x : f32
+      linalg.yield %2 : f32
+    } -> tensor<8x4xf32>
+    %3 = iree_encoding.set_encoding %1 : tensor<8x4xf32> -> tensor<8x4xf32, #packed>
+    flow.return %3 : tensor<8x4xf32, #packed>
+  }
+  return %0 : tensor<8x4xf32, #packed>
+}
