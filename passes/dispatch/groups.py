@@ -206,11 +206,25 @@ def _add_producers(graph: BlockGraph, group: Group, taken: set[int]) -> None:
         maker = -heapq.heappop(waiting)
         if not fits[maker] or maker in taken:
             continue
-        if _may_move(graph, group, maker):
+        is_decode = _is_decode(graph.ops[maker])
+        if is_decode and _is_repeated(graph, group, maker):
+            group.clones.add(maker)
+        elif _may_move(graph, group, maker):
             group.members.add(maker)
             offer(maker)
-        elif _is_decode(graph.ops[maker]):
+        elif is_decode:
             group.clones.add(maker)
+
+
+def _is_repeated(graph: BlockGraph, group: Group, decode: int) -> bool:
+    """Whether a decode of what is in memory has readers outside that decode it
+    for themselves: then nobody writes it."""
+    op = graph.ops[decode]
+    maker = graph.maker(op.operands[0])
+    if maker is not None and _is_groupable(graph.ops[maker]):
+        return False
+    others = [r for r in graph.readers(op.results[0]) if r not in group.members]
+    return len(others) > 0 and all(graph.ops[r].name.startswith("linalg.") for r in others)
 
 
 def _may_move(graph: BlockGraph, group: Group, maker: int) -> bool:
