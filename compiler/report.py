@@ -63,7 +63,7 @@ class Matmul:
 def read_collectives(module: Operation) -> list[Collective]:
     """All collectives, before lowering, with loops in ``scf`` form."""
     found: list[Collective] = []
-    for op in walk(module):
+    for op in walk(module, bodies=False):
         declared = HeadraceOp.operations.get(op.name)
         if declared is None or not issubclass(declared, CollectiveOp):
             continue
@@ -88,7 +88,7 @@ def read_matmuls(module: Operation) -> list[Matmul]:
     Copies that the pipeliner peeled off a loop are not counted again.
     """
     found: list[Matmul] = []
-    for op in walk(module):
+    for op in walk(module, bodies=False):
         if PEELED in op.attributes or not _is_matmul(op):
             continue
         lhs, rhs = op.operands[0].type, op.operands[1].type

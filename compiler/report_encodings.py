@@ -82,7 +82,7 @@ class EncodingReader(Instrumentation):
 def _read_fused(module: Operation) -> list[Fused]:
     return [
         Fused(v.value, v.launches_saved, v.bytes_added, trips_of(op))
-        for op in walk(module)
+        for op in walk(module, bodies=False)
         for v in fused_values(op)
     ]
 

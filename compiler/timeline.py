@@ -37,10 +37,10 @@ def read_loop_work(module: Operation) -> list[LoopWork]:
     """The loops around collectives, innermost ones, before lowering; copies left out."""
     loops = {
         parent: LoopWork(loop_trips(parent))
-        for op in walk(module)
+        for op in walk(module, bodies=False)
         if is_collective(op) and (parent := _loop_around(op)) is not None
     }
-    for op in walk(module):
+    for op in walk(module, bodies=False):
         if not is_collective(op) and not is_matmul(op):
             continue
         times: int | None = 1

@@ -335,10 +335,12 @@ def operations_of(block: Block) -> list[Operation]:
     return [op.operation for op in block.operations]
 
 
-def walk(root: Operation | OpView) -> list[Operation]:
+def walk(root: Operation | OpView, *, bodies: bool = True) -> list[Operation]:
     """``root`` and everything under it, outer ops first.
 
-    A list, since a native walk may not meet ops that its own callback erases.
+    Without ``bodies`` the bodies of linalg ops are left out: they are most ops
+    of a lowered module, and hold scalars only. A list, since a native walk may
+    not meet ops that its own callback erases.
     """
     found: list[Operation] = []
 
@@ -346,7 +348,13 @@ def walk(root: Operation | OpView) -> list[Operation]:
         found.append(op.operation)
         return ir.WalkResult.ADVANCE
 
-    root.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+    def visit_tensor_op(op: Operation) -> ir.WalkResult:
+        operation = op.operation
+        found.append(operation)
+        is_linalg = operation.name.startswith("linalg.")
+        return ir.WalkResult.SKIP if is_linalg else ir.WalkResult.ADVANCE
+
+    root.operation.walk(visit if bodies else visit_tensor_op, ir.WalkOrder.PRE_ORDER)
     return found
 
 

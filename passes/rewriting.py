@@ -166,7 +166,7 @@ def apply_patterns(
     """
     roots = frozenset(name for p in patterns for name in p.roots)
     worklist = _Worklist(roots)
-    ops = walk(module)
+    ops = walk(module, bodies=_scalars(roots))
     limit = 10_000 + 100 * len(ops) if max_rewrites is None else max_rewrites
     for op in ops:
         if op.name in roots:
@@ -197,13 +197,19 @@ def apply_patterns(
 def _report_misses(module: Operation, patterns: Sequence[Pattern[Any]]) -> None:
     counting = _statistics.get() is not None
     heard = [p for p in patterns if counting or _hears_misses(p)]
-    for op in walk(module) if heard else ():
+    roots = frozenset(name for p in heard for name in p.roots)
+    for op in walk(module, bodies=_scalars(roots)) if heard else ():
         for pattern in heard:
             if op.name in pattern.roots:
                 found = pattern.match(op)
                 if isinstance(found, Miss) and not found.silent:
                     _count(pattern, "misses")
                     pattern.missed(op, found)
+
+
+def _scalars(roots: frozenset[str]) -> bool:
+    """Whether ops of such names may be in the bodies of linalg ops."""
+    return any(name.startswith(("arith.", "math.")) for name in roots)
 
 
 def _hears_misses(pattern: Pattern[Any]) -> bool:

@@ -44,7 +44,7 @@ class CollectivesToChannels(Pass):
     def run(self, module: Operation) -> None:
         """Raises HeadraceError for groups that do not fit the devices, dynamic
         shapes, fp8 reductions, and element types that no channel carries."""
-        ops = walk(module)
+        ops = walk(module, bodies=False)
         collectives = [view for op in ops if isinstance(view := op.opview, CollectiveOp)]
         ids = [op for op in ops if op.name in _IDS]
         counts = recorded_counts(module)

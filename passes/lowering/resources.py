@@ -31,7 +31,7 @@ _BLOB = re.compile(r'"0x[0-9A-Fa-f]{8}([0-9A-Fa-f]*)"')
 
 def inline_resources(module: Operation) -> None:
     """Makes dense elements of fp8 and of small resources that have their bytes with them."""
-    for op in walk(module):
+    for op in walk(module, bodies=False):
         type_ = op.results[0].type if op.name == "arith.constant" else None
         if not isinstance(type_, RankedTensorType):
             continue

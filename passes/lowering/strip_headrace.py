@@ -24,7 +24,7 @@ class StripHeadrace(Pass):
     def run(self, module: Operation) -> None:
         """Raises HeadraceError, with one diagnostic per headrace op left."""
         left: list[HeadraceError] = []
-        for op in walk(module):
+        for op in walk(module, bodies=False):
             if op.name.startswith("headrace."):
                 left.append(error_at(op, f"'{op.name}' was not lowered"))
                 continue

@@ -46,7 +46,7 @@ class AlignCollectives(Pass):
     name: ClassVar[str] = "align-collectives"
 
     def run(self, module: Operation) -> None:
-        for op in walk(module):
+        for op in walk(module, bodies=False):
             if op.name == "scf.for":
                 _align(ForLoop(op))
 

@@ -44,14 +44,16 @@ class CommuteCollectives(Pass):
     name: ClassVar[str] = "commute-collectives"
 
     def run(self, module: Operation) -> None:
-        collectives = [op for op in walk(module) if op.name in (*NARROWABLE, *_REDUCTIONS)]
+        collectives = [
+            op for op in walk(module, bodies=False) if op.name in (*NARROWABLE, *_REDUCTIONS)
+        ]
         if not collectives:
             return
         analysis = ReplicationAnalysis(module)
         after, before = NarrowDequantize(analysis), NarrowQuantize(analysis)
         apply_patterns(module, [after, before])
         reasons = WideReasons(after, before)
-        for op in walk(module):
+        for op in walk(module, bodies=False):
             if op.name not in (*NARROWABLE, *_REDUCTIONS):
                 continue
             reason = reasons.reason(op)

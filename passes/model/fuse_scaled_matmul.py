@@ -73,7 +73,7 @@ class FuseScaledMatmul(Pass):
     name: ClassVar[str] = "fuse-scaled-matmul"
 
     def run(self, module: Operation) -> None:
-        for op in walk(module):
+        for op in walk(module, bodies=False):
             if op.name in CONTRACTIONS and WIDE_REASON in op.attributes:
                 del op.attributes[WIDE_REASON]
         apply_patterns(module, [DequantizedContraction()])

@@ -36,7 +36,7 @@ class HoistCollectives(Pass):
     name = "hoist-collectives"
 
     def run(self, module: Operation) -> None:
-        for op in reversed([o for o in walk(module) if o.name == "scf.for"]):
+        for op in reversed([o for o in walk(module, bodies=False) if o.name == "scf.for"]):
             _hoist(ForLoop(op))
 
 

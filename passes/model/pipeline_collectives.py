@@ -66,11 +66,11 @@ class PipelineCollectives(Pass):
     def run(self, module: Operation) -> None:
         modes = mode_of_kinds(self.modes)
         limits = Limits(modes, self.budget, self.max_in_flight, self.sink_below)
-        for op in reversed([o for o in walk(module) if o.name == "scf.for"]):
+        for op in reversed([o for o in walk(module, bodies=False) if o.name == "scf.for"]):
             if PEELED not in op.attributes:
                 pipeline_loop(ForLoop(op), limits)
         said: set[tuple[str, str]] = set()
-        for op in walk(module):
+        for op in walk(module, bodies=False):
             if is_collective(op) and not is_pipelined(op):
                 give_reason(op, _why_never_tried(op))
                 reason = StringAttr(op.attributes[PIPELINE_REASON]).value

@@ -128,7 +128,7 @@ class ReplicationAnalysis:
                 self._solved.pop(value, None)
 
     def _index_functions(self, module: Operation) -> None:
-        for op in walk(module):
+        for op in walk(module, bodies=False):
             if op.name == "func.func":
                 self._functions[StringAttr(op.attributes["sym_name"]).value] = op
             elif op.name == "func.call":
@@ -293,7 +293,7 @@ def _device_counts(module: Operation) -> tuple[int, int]:
         partitions = 1
     if partitions < 1:
         ids = [0]
-        for op in walk(module):
+        for op in walk(module, bodies=False):
             for name in ("replica_groups", "source_target_pairs"):
                 if op.name.startswith("headrace.") and name in op.attributes:
                     ids.extend(int(i) for i in DenseIntElementsAttr(op.attributes[name]))
