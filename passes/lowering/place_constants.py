@@ -1,4 +1,4 @@
-"""Gives each device its own constants."""
+"""Gives each device its own constants and buffers."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from ...dialects.mlir import (
     walk,
 )
 from ..base import Pass
+from .own_buffers import own_buffer
 
 _RESHAPES = ("tensor.cast", "tensor.collapse_shape", "tensor.expand_shape")
 _ANYWHERE = ("tensor.empty", "tensor.from_elements", "tensor.splat", "linalg.fill")
@@ -32,7 +33,7 @@ _ANYWHERE = ("tensor.empty", "tensor.from_elements", "tensor.splat", "linalg.fil
 
 @dataclass(frozen=True)
 class PlaceConstants(Pass):
-    """Give each device its own copy of constants, and of what is computed of them.
+    """Give each device its own constants, and own buffers to fill.
 
     For programs for several devices. IREE (3.13) runs an op on the devices of
     its operands, and takes a constant to be on the devices of all its users.
@@ -42,7 +43,8 @@ class PlaceConstants(Pass):
 
     Constants become globals, one for each device, which takes no copies at
     run time. What is computed of no constant but numbers alone (an iota, say)
-    and not within its one user is sent to each device.
+    and not within its one user is sent to each device. A tensor that is put
+    together from parts gets a buffer of its own: see ``own_buffers``.
 
     Before::
 
@@ -152,6 +154,9 @@ class _Placer:
             return
         device = self._devices[inputs[0]]
         self._read_all_on(ops, device)
+        filled = own_buffer(op, device)
+        if filled is not None:
+            self._devices[filled] = device
         self._note(op, device)
 
     def _read_all_on(self, ops: Sequence[Operation], device: Attribute) -> None:

@@ -288,7 +288,12 @@ def test_no_bit_changes(make: Callable[[int], Case], first: int, tmp_path: Path)
     check_same(cases, tmp_path)
 
 
-@pytest.mark.parametrize("first", FIRST)
+# In 54 to 59 one program gathers the same parts twice: IREE once made both out of
+# one buffer.
+MIXED = [54, *(first for first in FIRST if first == 0 or first.values != (54,))]
+
+
+@pytest.mark.parametrize("first", MIXED)
 def test_no_bit_changes_in_mixed_programs(first: int, tmp_path: Path) -> None:
     cases = [mixed_case(seed) for seed in range(first, first + 6)]
     before = parse_module(function_text(cases, 4, 4), "cases.mlir", make_context())

@@ -165,3 +165,45 @@ func.func @region(%a: tensor<8x4xf32> {iree.abi.affinity = #hal.device.promise<@
   }
   return %0 : tensor<8x4xf32, #packed>
 }
+
+// -----
+
+// A tensor that is put together from parts has a buffer of its own on its device.
+// CHECK-LABEL: func.func @parts
+// CHECK-DAG: %[[E:.*]] = tensor.empty() : tensor<5xf32>
+// CHECK: %[[O:.*]] = flow.tensor.transfer %[[E]] : tensor<5xf32> to #hal.device.promise<@dev0>
+// CHECK: %[[A:.*]] = tensor.insert_slice %arg0 into %[[O]][0] [2] [1] : tensor<2xf32> into tensor<5xf32>
+// CHECK: %[[B:.*]] = tensor.insert_slice %arg1 into %[[A]][2] [3] [1] : tensor<3xf32> into tensor<5xf32>
+// CHECK: %[[P:.*]] = flow.tensor.transfer %{{.*}} : tensor<5xf32> to #hal.device.promise<@dev1>
+// CHECK: %[[C:.*]] = tensor.insert_slice %arg2 into %[[P]][1] [2] [1]
+// CHECK: return %[[B]], %[[C]]
+func.func @parts(%a: tensor<2xf32> {iree.abi.affinity = #hal.device.promise<@dev0>}, %b: tensor<3xf32> {iree.abi.affinity = #hal.device.promise<@dev0>}, %c: tensor<2xf32> {iree.abi.affinity = #hal.device.promise<@dev1>}) -> (tensor<5xf32>, tensor<5xf32>) {
+  %0 = tensor.concat dim(0) %a, %b : (tensor<2xf32>, tensor<3xf32>) -> tensor<5xf32>
+  %e = tensor.empty() : tensor<5xf32>
+  %1 = tensor.insert_slice %c into %e[1] [2] [1] : tensor<2xf32> into tensor<5xf32>
+  return %0, %1 : tensor<5xf32>, tensor<5xf32>
+}
+
+// -----
+
+// Dynamic sizes, along the dimension and beside it.
+// CHECK-LABEL: func.func @dynamic_parts
+// CHECK: %[[N:.*]] = tensor.dim %arg0, %{{.*}} : tensor<?x?xf32>
+// CHECK: %[[E:.*]] = tensor.empty(%{{.*}}, %{{.*}}) : tensor<?x?xf32>
+// CHECK: flow.tensor.transfer %[[E]] : tensor<?x?xf32>{%{{.*}}, %{{.*}}} to #hal.device.promise<@dev0>
+// CHECK: tensor.insert_slice %arg0 into %{{.*}}[0, 0] [%{{.*}}, %{{.*}}] [1, 1]
+// CHECK: tensor.insert_slice %arg1 into %{{.*}}[0, %{{.*}}] [%{{.*}}, 2] [1, 1] : tensor<?x2xf32> into tensor<?x?xf32>
+func.func @dynamic_parts(%a: tensor<?x?xf32> {iree.abi.affinity = #hal.device.promise<@dev0>}, %b: tensor<?x2xf32> {iree.abi.affinity = #hal.device.promise<@dev0>}) -> tensor<?x?xf32> {
+  %0 = tensor.concat dim(1) %a, %b : (tensor<?x?xf32>, tensor<?x2xf32>) -> tensor<?x?xf32>
+  return %0 : tensor<?x?xf32>
+}
+
+// -----
+
+// IREE cannot transfer i1.
+// CHECK-LABEL: func.func @booleans
+// CHECK: tensor.concat
+func.func @booleans(%a: tensor<2xi1> {iree.abi.affinity = #hal.device.promise<@dev0>}) -> tensor<4xi1> {
+  %0 = tensor.concat dim(0) %a, %a : (tensor<2xi1>, tensor<2xi1>) -> tensor<4xi1>
+  return %0 : tensor<4xi1>
+}
