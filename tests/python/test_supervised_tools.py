@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,17 @@ from headrace.tools.command_line import run_supervised
 
 MODEL = Path(__file__).parent.parent / "models" / "fsdp_scan"
 PROGRAMS = ("headrace-opt", "headrace-compile", "headrace-run")
+
+
+@pytest.fixture(autouse=True)
+def signals_are_heard() -> Iterator[None]:
+    """Whoever starts the tests in the background has them ignore SIGINT, and what
+    is ignored stays so in the tools: here they shall hear it."""
+    heard = {signal.SIGINT: signal.default_int_handler, signal.SIGHUP: signal.SIG_DFL}
+    before = {number: signal.signal(number, handler) for number, handler in heard.items()}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 def crash() -> int:
