@@ -91,11 +91,8 @@ def compile_with(source: Source, options: CompileOptions) -> CompileResult:
         _select_function(module, options.function)
         try:
             lower_torch(module)
-        except HeadraceError as error:
-            raise explain_unlowered(error) from error
-        check_program(module)
-        functions = metadata.describe_functions(module, target.name, form, devices)
-        try:
+            check_program(module)
+            functions = metadata.describe_functions(module, target.name, form, devices)
             pipeline.run(module, [Checkpoints(), reader, encodings, *extra], verify_each=False)
         except HeadraceError as error:
             raise explain_unlowered(error) from error

@@ -28,7 +28,8 @@ _LOOPS = frozenset(("scf.for", "scf.while"))
 def has_branches(module: Operation) -> bool:
     """Whether a program may hand values from block to block."""
     return any(
-        op.name in _LOOPS or any(len(r.blocks) > 1 for r in op.regions) for op in walk(module)
+        op.name in _LOOPS or any(len(r.blocks) > 1 for r in op.regions)
+        for op in walk(module, bodies=False)
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ...dialects.encoding import encoding_of
 from ...dialects.encoding_ops import SET_ENCODING, OperandEncoding, set_encoding
+from ...dialects.generic import maps_of
 from ...dialects.linalg import DYNAMIC, TensorBuilder, dims_map, tensor_type
 from ...dialects.mlir import (
     Attribute,
@@ -22,7 +23,6 @@ from .elementwise import (
     is_bit_extend,
     is_broadcast,
     made_by_empty,
-    maps_of,
     positions,
 )
 from .tiling import Tiling

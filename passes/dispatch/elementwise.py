@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 from ...dialects.arith import WIDTHS
+from ...dialects.generic import GENERIC, is_parallel, maps_of
 from ...dialects.linalg import tensor_type
 from ...dialects.mlir import (
     AffineMap,
-    AffineMapAttr,
-    ArrayAttr,
     IntegerType,
     Operation,
     Type,
@@ -19,22 +16,7 @@ from ...dialects.mlir import (
     operations_of,
 )
 
-GENERIC = "linalg.generic"
 _INDEX_OPS = ("linalg.index", "tensor.extract")
-
-
-def maps_of(op: Operation) -> list[AffineMap]:
-    """The indexing maps of a ``linalg.generic``, outs included."""
-    return [AffineMapAttr(m).value for m in ArrayAttr(op.attributes["indexing_maps"])]
-
-
-def iterators_of(op: Operation) -> list[str]:
-    """``parallel`` or ``reduction`` for each loop of a ``linalg.generic``."""
-    return re.findall(r"iterator_type<(\w+)>", str(op.attributes["iterator_types"]))
-
-
-def is_parallel(op: Operation) -> bool:
-    return all(kind == "parallel" for kind in iterators_of(op))
 
 
 def is_elementwise(op: Operation) -> bool:

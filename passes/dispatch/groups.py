@@ -14,20 +14,18 @@ from itertools import islice
 
 from ...dialects.encoding import encoding_of, is_set_encoding
 from ...dialects.encoding_ops import UNSET_ENCODING
+from ...dialects.generic import GENERIC, iterators_of, maps_of
 from ...dialects.headrace import DequantizeOp, MatmulOp, QuantizeOp
 from ...dialects.linalg import tensor_type
 from ...dialects.mlir import AffineMap, Operation, RankedTensorType, Value
 from .block_graph import BlockGraph
 from .elementwise import (
-    GENERIC,
     input_count,
     is_bit_extend,
     is_costly,
     is_elementwise,
     is_permutation,
     is_projected_permutation,
-    iterators_of,
-    maps_of,
 )
 
 # IREE takes no more bindings in a dispatch.

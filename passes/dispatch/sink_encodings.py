@@ -14,6 +14,7 @@ from ...dialects.encoding_ops import (
     set_encoding,
     unset_encoding,
 )
+from ...dialects.generic import maps_of
 from ...dialects.linalg import TensorBuilder, dims_map
 from ...dialects.mlir import (
     Block,
@@ -36,7 +37,6 @@ from .elementwise import (
     is_permutation,
     is_projected_permutation,
     made_by_empty,
-    maps_of,
     positions,
 )
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...dialects.mlir import IntegerAttr, Operation
 from ..rewriting import Miss
+from .clamps import Clamp, Limit, nested_clamp
 from .linalg_terms import Term, maker, number_of
 
 _LIMITS = {"arith.maximumf": False, "arith.minimumf": True}
@@ -15,45 +14,17 @@ _DROP_NAN = ("arith.maxnumf", "arith.minnumf")
 _GREATER, _LESS = (2, 3, 9, 10), (4, 5, 11, 12)
 
 
-@dataclass(frozen=True)
-class LinalgClamp:
-    """``min(max(input, low), high)``."""
-
-    input: Term
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
-class _Limit:
-    input: Term
-    bound: float
-    is_upper: bool
-
-
-def find_clamp(term: Term) -> LinalgClamp | Miss | None:
+def find_clamp(term: Term) -> Clamp[Term] | Miss | None:
     """The clamp that makes ``term``, None if there is none.
 
     Takes maximumf and minimumf, and select of a compare as torch-mlir writes
     ``torch.clamp``: its compares put a NaN at a bound, where PyTorch keeps
     it; so do we. A Miss says why what looks like a clamp is none.
     """
-    outer = _limit(term)
-    if not isinstance(outer, _Limit):
-        return outer
-    inner = _limit(outer.input)
-    if isinstance(inner, Miss):
-        return inner
-    if inner is not None and inner.is_upper != outer.is_upper:
-        low, high = (inner.bound, outer.bound)[:: 1 if outer.is_upper else -1]
-        return LinalgClamp(inner.input, low, high)
-    if outer.bound == 0 and not outer.is_upper:
-        return None  # a relu, which nobody means as saturation
-    kind = "an upper" if outer.is_upper else "a lower"
-    return Miss(f"the value has only {kind} bound ({outer.bound:g})")
+    return nested_clamp(term, _limit)
 
 
-def _limit(term: Term) -> _Limit | Miss | None:
+def _limit(term: Term) -> Limit[Term] | Miss | None:
     made = maker(term)
     if made is None:
         return None
@@ -63,12 +34,12 @@ def _limit(term: Term) -> _Limit | Miss | None:
     if op.name in _LIMITS:
         for bound, other in (operands, operands[::-1]):
             if (number := number_of(bound)) is not None:
-                return _Limit(other, number, _LIMITS[op.name])
+                return Limit(other, number, _LIMITS[op.name])
         return None
     return _selected(op, operands) if op.name == "arith.select" else None
 
 
-def _selected(op: Operation, operands: tuple[Term, ...]) -> _Limit | None:
+def _selected(op: Operation, operands: tuple[Term, ...]) -> Limit[Term] | None:
     """``x < c ? c : x`` and its other spellings."""
     condition, true, false = operands
     compared = maker(condition)
@@ -86,7 +57,7 @@ def _selected(op: Operation, operands: tuple[Term, ...]) -> _Limit | None:
         return None
     above = (predicate in _GREATER) != swap
     if x == false and number_of(true) == number:
-        return _Limit(x, number, above)
+        return Limit(x, number, above)
     if x == true and number_of(false) == number:
-        return _Limit(x, number, not above)
+        return Limit(x, number, not above)
     return None

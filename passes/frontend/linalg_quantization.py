@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...dialects.fp8 import fp8_format
+from ...dialects.generic import GENERIC, is_parallel, maps_of
 from ...dialects.headrace import DequantizeOp, dequantize, quantize
 from ...dialects.linalg import TensorBuilder, element_of, tensor_type, with_element_type
 from ...dialects.mlir import (
@@ -19,9 +20,10 @@ from ...dialects.mlir import (
 from ...dialects.ops.constraints import is_wide_float, shape_of
 from ..remarks import remark
 from ..rewriting import Miss, Pattern, Rewriter
-from .linalg_clamps import LinalgClamp, find_clamp
+from .clamps import Clamp, bounds_miss
+from .linalg_clamps import find_clamp
 from .linalg_scales import LinalgScale, find_scale
-from .linalg_terms import GENERIC, Term, body_of, is_pointwise, maker, maps_of, settled
+from .linalg_terms import Term, body_of, is_pointwise, maker, settled
 
 _MODES = {"arith.mulf": "multiply", "arith.divf": "divide"}
 _SHAPES = ("tensor.expand_shape", "tensor.collapse_shape")
@@ -63,14 +65,8 @@ class RaiseLinalgQuantize(Pattern[_Quantization]):
             return _OTHER_KIND
         source = made[1][0]
         clamp = find_clamp(source)
-        if isinstance(clamp, LinalgClamp) and (clamp.low, clamp.high) != (
-            -format_.max,
-            format_.max,
-        ):
-            return Miss(
-                f"the value is clamped to [{clamp.low:g}, {clamp.high:g}], "
-                f"{format_.name} needs [{-format_.max:g}, {format_.max:g}]"
-            )
+        if isinstance(clamp, Clamp):
+            clamp = bounds_miss(clamp, format_) or clamp
         if isinstance(clamp, Miss):
             return clamp
         value = source if clamp is None else clamp.input
@@ -322,7 +318,7 @@ def _unscaled(value: Value, user: Operation) -> tuple[DequantizeOp, tuple[Operat
 
 def _inputs(generic: Operation) -> list[Value]:
     """The operands that a parallel generic reads; none of one that reduces."""
-    if "reduction" in str(generic.attributes["iterator_types"]):
+    if not is_parallel(generic):
         return []
     count = DenseI32ArrayAttr(generic.attributes["operandSegmentSizes"])[0]
     return list(generic.operands)[:count]

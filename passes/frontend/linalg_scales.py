@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from ...dialects.generic import GENERIC
 from ...dialects.linalg import TensorBuilder, element_of, tensor_type
 from ...dialects.mlir import (
     DenseElementsAttr,
@@ -19,7 +20,7 @@ from ...dialects.mlir import (
     operations_of,
 )
 from ...dialects.tensor import with_shape
-from .linalg_terms import GENERIC, Place, Term, body_of, is_pointwise, number_of, settled
+from .linalg_terms import Place, Term, body_of, is_pointwise, number_of, settled
 
 
 @dataclass(frozen=True)

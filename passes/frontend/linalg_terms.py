@@ -8,14 +8,11 @@ own (torch-mlir) or many share one.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ...dialects.generic import GENERIC, is_parallel, maps_of
 from ...dialects.mlir import (
     AffineMap,
-    AffineMapAttr,
-    ArrayAttr,
     Block,
     BlockArgument,
     DenseElementsAttr,
@@ -27,8 +24,6 @@ from ...dialects.mlir import (
     defining_op,
     operations_of,
 )
-
-GENERIC = "linalg.generic"
 
 Place = tuple[int | None, ...]
 """Of each dimension of a tensor (each loop of a generic) the dimension of the
@@ -53,17 +48,12 @@ def body_of(generic: Operation) -> Block:
     return generic.regions[0].blocks[0]
 
 
-def maps_of(generic: Operation) -> list[AffineMap]:
-    """Indexing maps, outs included."""
-    return [AffineMapAttr(m).value for m in ArrayAttr(generic.attributes["indexing_maps"])]
-
-
 def is_pointwise(op: Operation) -> bool:
     """A ``linalg.generic`` with one result, which it writes in order, and without
     reductions or a body that reads the result's old value."""
     if op.name != GENERIC or len(op.results) != 1 or len(op.regions[0].blocks) != 1:
         return False
-    if "reduction" in str(op.attributes["iterator_types"]):
+    if not is_parallel(op):
         return False
     out = body_of(op).arguments[-1]
     return maps_of(op)[-1] == _identity(op) and next(iter(out.uses), None) is None
@@ -136,9 +126,7 @@ def number_of(term: Term) -> float | None:
     op = defining_op(term.value)
     if op is None:
         return None
-    if op.name == "linalg.fill":
-        return number_of(Term(op.operands[0]))
-    if op.name in ("tensor.splat", "linalg.broadcast"):
+    if op.name in ("linalg.fill", "tensor.splat", "linalg.broadcast"):
         return number_of(Term(op.operands[0]))
     if op.name != "arith.constant":
         return None
@@ -146,9 +134,3 @@ def number_of(term: Term) -> float | None:
     if isinstance(value, DenseElementsAttr) and value.is_splat:
         value = value.get_splat_value()
     return value.value if isinstance(value, FloatAttr) else None
-
-
-def elements(value: Value, dims: Sequence[int]) -> float:
-    """How many elements a tensor has in those dimensions; infinite if dynamic."""
-    shape = RankedTensorType(value.type).shape
-    return math.prod(math.inf if shape[d] < 0 else shape[d] for d in dims)

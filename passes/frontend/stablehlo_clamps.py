@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from ...dialects.mlir import Operation, RankedTensorType, Value, defining_op
+from ...dialects.mlir import RankedTensorType, Value, defining_op
 from ...dialects.ops.constraints import is_per_tensor, shape_of
 from ...dialects.stablehlo import constant_elements
 from ..rewriting import Miss
+from .clamps import Clamp, Limit, nested_clamp
 from .stablehlo_constants import uniform_value
 
 _CLAMP = "stablehlo.clamp"
@@ -15,16 +14,7 @@ _LOWER = "stablehlo.maximum"
 _UPPER = "stablehlo.minimum"
 
 
-@dataclass(frozen=True)
-class Clamp:
-    """``min(max(input, low), high)``; NaN stays NaN."""
-
-    input: Value
-    low: float
-    high: float
-
-
-def find_clamp(value: Value) -> Clamp | Miss | None:
+def find_clamp(value: Value) -> Clamp[Value] | Miss | None:
     """The clamp that makes ``value``, None if there is none.
 
     Takes stablehlo.clamp, and maximum and minimum in either nesting and
@@ -37,37 +27,17 @@ def find_clamp(value: Value) -> Clamp | Miss | None:
         if low is None or high is None:
             return Miss(_no_number(op.operands[0 if low is None else 2]))
         return Clamp(op.operands[1], low, high)
-    outer = _limit(op)
-    if not isinstance(outer, _Limit):
-        return outer
-    inner = _limit(defining_op(outer.input))
-    if isinstance(inner, Miss):
-        return inner
-    if inner is not None and inner.is_upper != outer.is_upper:
-        low, high = (inner.bound, outer.bound)[:: 1 if outer.is_upper else -1]
-        return Clamp(inner.input, low, high)
-    if outer.bound == 0 and not outer.is_upper:
-        return None  # a relu, which nobody means as saturation
-    kind = "an upper" if outer.is_upper else "a lower"
-    return Miss(f"the value has only {kind} bound ({outer.bound:g})")
+    return nested_clamp(value, _limit)
 
 
-@dataclass(frozen=True)
-class _Limit:
-    """One maximum or minimum with a number."""
-
-    input: Value
-    bound: float
-    is_upper: bool
-
-
-def _limit(op: Operation | None) -> _Limit | Miss | None:
+def _limit(value: Value) -> Limit[Value] | Miss | None:
+    op = defining_op(value)
     if op is None or op.name not in (_LOWER, _UPPER):
         return None
     for bound, other in ((op.operands[0], op.operands[1]), (op.operands[1], op.operands[0])):
         number = uniform_value(bound)
         if number is not None:
-            return _Limit(other, number, op.name == _UPPER)
+            return Limit(other, number, op.name == _UPPER)
     for operand in op.operands:
         if constant_elements(operand) is not None or _is_spread_scalar(operand):
             return Miss(_no_number(operand))

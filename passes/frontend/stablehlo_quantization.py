@@ -11,7 +11,8 @@ from ...dialects.ops.constraints import element_type_of, is_wide_float
 from ...dialects.stablehlo import constant_elements, retargeted
 from ..remarks import remark
 from ..rewriting import Miss, Pattern, Rewriter
-from .stablehlo_clamps import Clamp, find_clamp
+from .clamps import Clamp, bounds_miss
+from .stablehlo_clamps import find_clamp
 from .stablehlo_scales import Scale, find_scale
 
 CONVERT = "stablehlo.convert"
@@ -84,7 +85,7 @@ class RaiseQuantize(Pattern[_Quantization]):
             return Miss(f"{_source_kind(source.type)} is converted to {format_.name}")
         clamp = find_clamp(source)
         if isinstance(clamp, Clamp):
-            clamp = _bounds_miss(clamp, format_) or clamp
+            clamp = bounds_miss(clamp, format_) or clamp
         elif clamp is None:
             clamp = _earlier_clamp_miss(source, format_)
         if isinstance(clamp, Miss):
@@ -125,22 +126,13 @@ def element_name(type_: Type) -> str:
     return str(type_.element_type if isinstance(type_, RankedTensorType) else type_)
 
 
-def _bounds_miss(clamp: Clamp, format_: Fp8Format) -> Miss | None:
-    if (clamp.low, clamp.high) == (-format_.max, format_.max):
-        return None
-    return Miss(
-        f"the value is clamped to [{clamp.low:g}, {clamp.high:g}], "
-        f"{format_.name} needs [{-format_.max:g}, {format_.max:g}]"
-    )
-
-
 def _earlier_clamp_miss(source: Value, format_: Fp8Format) -> Miss | None:
     """A clamp to the format's range in another type than the convert's."""
     op = defining_op(source)
     if op is None or op.name != CONVERT or _wide_element(op.operands[0].type) is None:
         return None
     clamp = find_clamp(op.operands[0])
-    if not isinstance(clamp, Clamp) or _bounds_miss(clamp, format_):
+    if not isinstance(clamp, Clamp) or bounds_miss(clamp, format_):
         return None
     return Miss(
         f"the clamp is in {element_type_of(op.operands[0])}, "

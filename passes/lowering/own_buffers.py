@@ -40,7 +40,7 @@ def own_buffer(op: Operation, device: Attribute) -> Value | None:
         %c = tensor.insert_slice %b into %0[2] [2] [1]
     """
     b = TensorBuilder(InsertionPoint(op), op.location)
-    if op.name not in ("tensor.concat", "tensor.insert_slice") or _is_boolean(op.results[0]):
+    if op.name not in ("tensor.concat", "tensor.insert_slice") or is_boolean(op.results[0]):
         return None
     if op.name == "tensor.concat":
         whole = _put_together(op, b, device)
@@ -54,7 +54,7 @@ def own_buffer(op: Operation, device: Attribute) -> Value | None:
     return op.results[0]
 
 
-def _is_boolean(value: Value) -> bool:
+def is_boolean(value: Value) -> bool:
     """IREE 3.13 cannot transfer i1."""
     return str(tensor_type(value).element_type) == "i1"
 

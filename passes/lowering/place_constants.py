@@ -25,7 +25,7 @@ from ...dialects.mlir import (
     walk,
 )
 from ..base import Pass
-from .own_buffers import own_buffer
+from .own_buffers import is_boolean, own_buffer
 
 _RESHAPES = ("tensor.cast", "tensor.collapse_shape", "tensor.expand_shape")
 _ANYWHERE = ("tensor.empty", "tensor.from_elements", "tensor.splat", "linalg.fill")
@@ -254,7 +254,7 @@ def _device_name(device: Attribute) -> str:
 def _transfer(b: TensorBuilder, value: Value, device: Attribute) -> Value:
     """``value`` on a device. IREE cannot transfer i1, which it keeps in bytes."""
     type_ = RankedTensorType(value.type).element_type
-    if type_ != IntegerType.get_signless(1, type_.context):
+    if not is_boolean(value):
         return transfer_to(b, value, device)
     i8 = IntegerType.get_signless(8, type_.context)
     wide = b.elementwise(value, [], i8, lambda s, values: s.convert("extui", values[0], i8))

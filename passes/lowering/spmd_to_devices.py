@@ -92,7 +92,7 @@ def _is_public(function: Operation) -> bool:
 
 def _check_channels(module: Operation) -> None:
     """What IREE's input pipeline makes of a collective that was not raised."""
-    for op in walk(module):
+    for op in walk(module, bodies=False):
         if op.name.startswith("flow.collective."):
             raise error_at(
                 op,

@@ -12,22 +12,21 @@ from dataclasses import dataclass
 
 from ...dialects.headrace import AllGatherOp
 from ...dialects.mlir import (
-    DenseI64ArrayAttr,
     FloatType,
     InsertionPoint,
     Operation,
     RankedTensorType,
     Value,
-    operations_of,
 )
 from ...dialects.ops.collectives import all_reduce
 from ...dialects.ops.constraints import element_type_of, is_wide_float
-from ...dialects.stablehlo import splat_element
+from ...dialects.stablehlo import i64_array, splat_element
 from ...dialects.wire_bytes import received_bytes, tensor_bytes
+from ..frontend.stablehlo_reductions import find_reduction
 from ..rewriting import Miss, Rewriter
 from .dequantized_values import is_float_convert, retyped_clone
 
-_KINDS = {"stablehlo.maximum": "max", "stablehlo.minimum": "min"}
+_KINDS = ("max", "min")
 _UNARY = ("stablehlo.abs", "stablehlo.negate")
 
 OTHER_USER = "the wide value has another user, which would keep it on the wire"
@@ -82,21 +81,17 @@ def find_extrema(
 def _is_extremum(op: Operation, dim: int) -> bool:
     if op.name != "stablehlo.reduce" or len(op.operands) != 2:
         return False
-    if dim not in [int(d) for d in DenseI64ArrayAttr(op.attributes["dimensions"])]:
+    if dim not in i64_array(op, "dimensions"):
         return False
     return _kind(op) is not None and splat_element(op.operands[1]) is not None
 
 
 def _kind(reduce: Operation) -> str | None:
     """``max`` or ``min``; None for what else a reduce computes."""
-    block = reduce.regions[0].blocks[0]
-    body = operations_of(block)
-    if len(body) != 2 or body[0].name not in _KINDS:
+    found = find_reduction(reduce)
+    if isinstance(found, Miss) or found[0] not in _KINDS:
         return None
-    arguments, operands = list(block.arguments), list(body[0].operands)
-    if arguments not in (operands, operands[::-1]) or body[1].operands[0] != body[0].results[0]:
-        return None
-    return _KINDS[body[0].name]
+    return found[0]
 
 
 def _pays(gather: AllGatherOp, extrema: GatheredExtrema) -> bool:

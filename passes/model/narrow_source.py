@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...dialects.fp8 import fp8_format
+from ...dialects.generic import GENERIC
 from ...dialects.headrace import DequantizeOp
 from ...dialects.mlir import (
     BF16Type,
@@ -19,7 +20,7 @@ from ...dialects.mlir import (
     defining_op,
 )
 from ...dialects.ops.constraints import element_type_of, is_per_tensor, shape_of
-from ..frontend.linalg_terms import GENERIC, Term, maker
+from ..frontend.linalg_terms import Term, maker
 from ..rewriting import Miss
 from .data_movement import Movement, movement_of
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from ...dialects.contraction import contraction_loops
 from ...dialects.fp8 import fp8_format
+from ...dialects.generic import GENERIC, is_parallel
 from ...dialects.headrace import CollectiveOp, HeadraceOp
 from ...dialects.mlir import (
     Block,
@@ -195,6 +196,6 @@ def _local(op: Operation) -> bool:
     name = op.name.partition(".")[2]
     if name.startswith(("dot", "reduce", "convolution", "contract")) or "matmul" in name:
         return False
-    if op.name == "linalg.generic" and "reduction" in str(op.attributes["iterator_types"]):
+    if op.name == GENERIC and not is_parallel(op):
         return False
     return op.name.partition(".")[0] in _ELEMENTWISE_DIALECTS or op.name in _LOOPS
