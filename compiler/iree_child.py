@@ -27,6 +27,7 @@ from ..dialects.mlir import (
 )
 from ..dialects.parsing import parse_module_file
 from .flag_faults import TRIVIAL_PROGRAM, GivenFlag, check_cpu, check_flags
+from .signals import signal_name
 from .unlowered import without_op
 from .vm_branches import has_branches, separate_forwarded_refs
 
@@ -218,7 +219,7 @@ def _crash_reason(status: int, text: str) -> str:
     reason = next((line for line in text.splitlines() if "LLVM ERROR" in line), "")
     if reason:
         return reason
-    return _signal_name(-status) if status < 0 else f"exit code {status}"
+    return signal_name(-status) if status < 0 else f"exit code {status}"
 
 
 def _crash(module: Operation, flags: Sequence[str], status: int, text: str) -> HeadraceError:
@@ -231,13 +232,6 @@ def _crash(module: Operation, flags: Sequence[str], status: int, text: str) -> H
         f"iree-compile crashed ({_crash_reason(status, text)}); "
         f"reproduce with: sh {folder / 'reproduce.sh'}"
     )
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 def _phase_text(dumps: Path, phase: str) -> str:

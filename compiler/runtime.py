@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 import subprocess
 import sys
 import tempfile
@@ -17,6 +16,7 @@ import numpy as np
 from ..dialects.mlir import HeadraceError
 from .element_types import Array, TensorType, parse_tensor_type, to_element_type
 from .metadata import KEY, FunctionInfo
+from .signals import signal_name
 
 _CHILD = Path(__file__).with_name("runtime_child.py")
 _CPU_TARGETS = ("cpu", "vmvx")
@@ -184,7 +184,7 @@ def _run_child(job: dict[str, Any], folder: str, vmfb: str) -> dict[str, Any]:
     if not reply.is_file():
         reason = f"exit code {child.returncode}"
         if child.returncode < 0:
-            reason = signal.Signals(-child.returncode).name
+            reason = signal_name(-child.returncode)
         last = child.stderr.strip().splitlines()[-1:]
         raise HeadraceError(f"running '{vmfb}' crashed ({reason})", *last)
     answer: dict[str, Any] = json.loads(reply.read_text())

@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from types import FrameType
 
+from ..compiler.signals import signal_name
 from ..dialects.mlir import HeadraceError, Operation
 from ..passes.pipeline import Instrumentation, Step
 
@@ -75,7 +76,7 @@ def supervise(body: Callable[[], int], crashed: Callable[[str], HeadraceError]) 
     number = os.WTERMSIG(status)
     if told or number in stopping:
         return 128 + (told or number)
-    raise crashed(_signal_name(number))
+    raise crashed(signal_name(number))
 
 
 def _work(body: Callable[[], int], heard: Sequence[int], unblocked: Iterable[int]) -> int:
@@ -142,10 +143,3 @@ def _wait(child: int, heard: Sequence[int], unblocked: Iterable[int]) -> tuple[i
         signal.setitimer(signal.ITIMER_REAL, 0)
         for number, handler in old:
             signal.signal(number, handler)
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
