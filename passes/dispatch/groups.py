@@ -69,7 +69,7 @@ def find_groups(graph: BlockGraph, limit: int | None) -> list[Group]:
 
 def _is_encoded_matmul(op: Operation) -> bool:
     """A contraction of packed operands."""
-    if not op.name.startswith("linalg.") or len(op.operands) != 3 or len(op.results) != 1:
+    if not op.name.startswith("linalg.") or len(op.operands) not in (3, 5) or len(op.results) != 1:
         return False
     if any(encoding_of(o.type) is None for o in op.operands):
         return False
@@ -204,6 +204,8 @@ def _add_producers(graph: BlockGraph, group: Group, taken: set[int]) -> None:
         maker = -heapq.heappop(waiting)
         if not fits[maker] or maker in taken:
             continue
+        if _reduces(graph.ops[maker]) and not _one_nest(graph, group, maker, loops):
+            continue
         is_decode = _is_decode(graph.ops[maker])
         if is_decode and _is_repeated(graph, group, maker):
             group.clones.add(maker)
@@ -284,13 +286,17 @@ def _can_be_computed_with(maker: Operation, map_: AffineMap | None, loops: int) 
         return False
     if is_elementwise(maker):
         return map_ is None or is_permutation(map_)
-    # A row's sum, say, that all elements of the row read.
-    return (
-        map_ is not None
-        and is_projected_permutation(map_)
-        and len(map_.results) > 0
-        and len(iterators_of(maker)) == loops
-    )
+    if map_ is None or not is_projected_permutation(map_) or not map_.results:
+        return False
+    # A row's sum, say, that all elements of the row read; or one sum for each.
+    return is_permutation(map_) or len(iterators_of(maker)) == loops
+
+
+def _one_nest(graph: BlockGraph, group: Group, reduction: int, loops: int) -> bool:
+    """Whether the reductions of a group stay in one loop nest: all along the
+    anchor's own loops, or only one, which adds a loop to them."""
+    depths = {_loop_count(graph.ops[m]) for m in group.members if _reduces(graph.ops[m])}
+    return not depths or depths == {loops} == {_loop_count(graph.ops[reduction])}
 
 
 def _loop_count(op: Operation) -> int:

@@ -6,6 +6,7 @@ import random
 
 N = 24
 T = f"tensor<{N}x{N}xf32>"
+P = f"tensor<{N}x3x{N}xf32>"
 WHOLE = "affine_map<(i, j) -> (i, j)>"
 SWAPPED = "affine_map<(i, j) -> (j, i)>"
 UNARY = ("math.tanh %a", "math.absf %a", "arith.negf %a", "math.exp %n")
@@ -28,7 +29,7 @@ class GraphWriter:
         types = ", ".join(T for _ in results)
         return (
             f"func.func @{self._name}(%x: {T}, %y: {T}, %w: {T}, %b: tensor<{N}xf32>, "
-            f"%s: tensor<f32>, %q: tensor<{N}x{N}xi8>) -> ({types}) {{\n"
+            f"%s: tensor<f32>, %q: tensor<{N}x{N}xi8>, %h: {P}) -> ({types}) {{\n"
             "  %zero = arith.constant 0.0 : f32\n"
             + "\n".join(self._lines)
             + f"\n  return {', '.join(results)} : {types}\n}}\n"
@@ -42,7 +43,8 @@ class GraphWriter:
     def _add(self, name: str) -> None:
         kinds = (
             self._matmul, self._matmul, self._matmul, self._unary, self._unary, self._binary,
-            self._bias, self._scale, self._transpose, self._row_sums, self._decode, self._reshape,
+            self._bias, self._scale, self._transpose, self._row_sums, self._pool, self._decode,
+            self._reshape,
         )  # fmt: skip
         self._random.choice(kinds)(name)
         self._values.append(name)
@@ -110,6 +112,35 @@ class GraphWriter:
         one = "%k = arith.constant 1.0 : f32\n    %d = arith.addf %c, %k : f32\n    "
         inputs = [(a, T, WHOLE), (f"{name}_s", v, "affine_map<(i, j) -> (i)>")]
         self._generic(name, inputs, one + "%r = arith.divf %a, %d : f32")
+
+    def _pool(self, name: str) -> None:
+        """A sum along a dimension of its own, with or without an op before and after it."""
+        whole = "affine_map<(i, k, j) -> (i, k, j)>"
+        value = "%h"
+        if self._random.random() < 0.5:
+            value = f"{name}_p"
+            self._lines.append(
+                f"  {name}_h = tensor.empty() : {P}\n"
+                f"  {name}_p = linalg.generic {{indexing_maps = [{whole}, {whole}], "
+                f'iterator_types = ["parallel", "parallel", "parallel"]}} ins(%h : {P}) '
+                f"outs({name}_h : {P}) {{\n  ^bb0(%a: f32, %o: f32):\n"
+                f"    %r = math.tanh %a : f32\n    linalg.yield %r : f32\n  }} -> {P}"
+            )
+        total = self._random.choice([name, f"{name}_s"])
+        square = "affine_map<(i, k, j) -> (i, j)>"
+        self._lines.append(
+            f"  {name}_t = tensor.empty() : {T}\n"
+            f"  {name}_z = linalg.fill ins(%zero : f32) outs({name}_t : {T}) -> {T}\n"
+            f"  {total} = linalg.generic {{indexing_maps = [{whole}, {square}, {square}], "
+            f'iterator_types = ["parallel", "reduction", "parallel"]}} '
+            f"ins({value}, {self._operand()} : {P}, {T}) outs({name}_z : {T}) {{\n"
+            "  ^bb0(%a: f32, %c: f32, %o: f32):\n    %0 = arith.mulf %a, %c : f32\n"
+            "    %1 = math.tanh %0 : f32\n"
+            f"    %2 = arith.addf %1, %o : f32\n    linalg.yield %2 : f32\n  }} -> {T}"
+        )
+        if total != name:
+            map_ = self._random.choice([WHOLE, SWAPPED])
+            self._generic(name, [(total, T, map_)], "%r = math.tanh %a : f32")
 
     def _decode(self, name: str) -> None:
         body = "%f = arith.sitofp %a : i8 to f32\n    %r = math.tanh %f : f32"

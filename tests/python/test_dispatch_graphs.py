@@ -34,8 +34,9 @@ def test_same_numbers_as_stock(batch: int, multi_use: bool) -> None:
     x, y, w = (random.standard_normal((N, N)).astype(np.float32) / 4 for _ in range(3))
     b, s = random.standard_normal(N).astype(np.float32), np.array(0.7, np.float32)
     q = random.integers(-9, 9, (N, N)).astype(np.int8)
+    h = random.standard_normal((N, 3, N)).astype(np.float32) / 4
     for index in range(PER_MODULE):
-        expected = stock(f"f{index}", x, y, w, b, s, q)
-        found = ours(f"f{index}", x, y, w, b, s, q)
+        expected = stock(f"f{index}", x, y, w, b, s, q, h)
+        found = ours(f"f{index}", x, y, w, b, s, q, h)
         for a, e in zip(found, expected, strict=True):
             assert error(a, e) < 1e-4, f"graph {batch * PER_MODULE + index}"
