@@ -24,14 +24,16 @@ from .mlir import (
 SET_ENCODING = "iree_encoding.set_encoding"
 UNSET_ENCODING = "iree_encoding.unset_encoding"
 
-LHS, RHS, RESULT = range(3)
+LHS, RHS = range(2)
+MATMUL, SCALED_MATMUL = "matmul", "scaled_matmul"
 
 _MAP = re.compile(r"affine_map<\([^)]*\) -> \([^)]*\)>")
 _DIM = re.compile(r"d(\d+)")
 _ENTRY = re.compile(rf"\[[^\]]*\]|{_MAP.pattern}")
 _ENCODING = re.compile(
-    r"#iree_encoding\.encoding<operand_index = (?P<index>\d+) : index, op_type = matmul, "
-    r"element_types = \[(?P<types>[^\]]*)\], user_indexing_maps = \[(?P<maps>.*?)\]"
+    r"#iree_encoding\.encoding<operand_index = (?P<index>\d+) : index, "
+    r"op_type = (?P<op>(scaled_)?matmul), element_types = \[(?P<types>[^\]]*)\], "
+    r"user_indexing_maps = \[(?P<maps>.*?)\]"
     r"(, iteration_sizes = \[(?P<sizes>[^\]]*)\])?>"
 )
 
@@ -40,9 +42,11 @@ _ENCODING = re.compile(
 class OperandEncoding:
     """``#iree_encoding.encoding`` of one operand of a matmul, to be changed and printed.
 
-    ``element_types`` as the encoding has them (``ui8`` where the body extends
-    unsigned); ``maps`` holds per operand a chain of maps: from the loops to
-    the operand, and on to a tensor that it is computed from elementwise;
+    ``op_type``: MATMUL of lhs, rhs and result, or SCALED_MATMUL of lhs, rhs,
+    their scales per block, and result. ``element_types`` as the encoding has
+    them (``ui8`` where the body extends unsigned); ``maps`` holds per operand
+    a chain of maps: from the loops to the operand, and on to a tensor that it
+    is computed from elementwise;
     ``sizes`` the size of each loop, DYNAMIC where it comes as an
     ``encoding_dims`` operand, None where no loop's size is given.
     """
@@ -51,6 +55,7 @@ class OperandEncoding:
     element_types: tuple[str, ...]
     maps: tuple[tuple[str, ...], ...]
     sizes: tuple[int, ...] | None
+    op_type: str = MATMUL
 
     @classmethod
     def parse(cls, encoding: Attribute) -> OperandEncoding | None:
@@ -64,11 +69,15 @@ class OperandEncoding:
         if found["sizes"] is not None:
             sizes = tuple(DYNAMIC if s == "?" else int(s) for s in found["sizes"].split(", "))
         types = tuple(found["types"].split(", "))
-        return cls(int(found["index"]), types, chains, sizes)
+        return cls(int(found["index"]), types, chains, sizes, found["op"])
 
     def at(self, operand_index: int) -> OperandEncoding:
         """The encoding of another operand of the same matmul."""
         return replace(self, operand_index=operand_index)
+
+    @property
+    def is_result(self) -> bool:
+        return self.operand_index == len(self.maps) - 1
 
     def through(self, map_: AffineMap) -> OperandEncoding:
         """For what the operand is computed from: ``map_`` leads from the
@@ -80,10 +89,10 @@ class OperandEncoding:
     def matmul_sizes(self) -> tuple[int, int, int] | None:
         """The lengths of the loops m, n and k: 1 where there is no such loop,
         DYNAMIC where it is not known; None without ``iteration_sizes``, and
-        with several loops of one kind."""
-        if self.sizes is None or len(self.maps) != 3:
+        with several loops of one kind (k and block of a scaled matmul)."""
+        if self.sizes is None or len(self.maps) < 3:
             return None
-        lhs, rhs, out = (set(_DIM.findall(chain[0].split("->")[1])) for chain in self.maps)
+        lhs, rhs, *_, out = (set(_DIM.findall(chain[0].split("->")[1])) for chain in self.maps)
         kinds = ((lhs & out) - rhs, (rhs & out) - lhs, (lhs & rhs) - out)
         if any(len(loops) > 1 for loops in kinds):
             return None
@@ -98,7 +107,7 @@ class OperandEncoding:
             sizes = f", iteration_sizes = [{listed}]"
         text = (
             f"#iree_encoding.encoding<operand_index = {self.operand_index} : index, "
-            f"op_type = matmul, element_types = [{', '.join(self.element_types)}], "
+            f"op_type = {self.op_type}, element_types = [{', '.join(self.element_types)}], "
             f"user_indexing_maps = [{maps}]{sizes}>"
         )
         return Attribute.parse(text, context)
@@ -107,11 +116,12 @@ class OperandEncoding:
 def matmul_encoding(
     element_types: Sequence[str], maps: Sequence[AffineMap], sizes: Sequence[int] | None
 ) -> OperandEncoding:
-    """The encoding of lhs; ``at`` gives those of rhs and result."""
+    """The encoding of lhs; ``at`` gives those of the other operands. With five
+    operands the matmul is scaled in blocks."""
     chains = tuple((_map_text(m),) for m in maps)
-    return OperandEncoding(
-        LHS, tuple(element_types), chains, None if sizes is None else tuple(sizes)
-    )
+    op_type = MATMUL if len(chains) == 3 else SCALED_MATMUL
+    lengths = None if sizes is None else tuple(sizes)
+    return OperandEncoding(LHS, tuple(element_types), chains, lengths, op_type)
 
 
 def _map_text(map_: AffineMap) -> str:

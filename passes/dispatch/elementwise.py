@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ...dialects.arith import WIDTHS
 from ...dialects.generic import GENERIC, is_parallel, maps_of
 from ...dialects.linalg import tensor_type
@@ -46,12 +48,13 @@ def is_projected_permutation(map_: AffineMap) -> bool:
 
 
 def bit_width(type_: Type) -> int:
-    """Of a scalar type; 8 for the fp8 types, 64 for index."""
+    """Of a scalar type; 64 for index."""
     if isinstance(type_, IntegerType):
         return type_.width
     if type(type_) in WIDTHS:
         return WIDTHS[type(type_)]
-    return 64 if str(type_) == "index" else 8
+    small_float = re.match(r"f(\d+)E", str(type_))
+    return int(small_float[1]) if small_float is not None else 64
 
 
 def element_bits(value: Value) -> int:

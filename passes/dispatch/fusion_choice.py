@@ -8,7 +8,6 @@ from itertools import islice
 
 from ...dialects.dispatch import DispatchRegion
 from ...dialects.encoding import UNSET_ENCODING, encoding_of, is_set_encoding
-from ...dialects.encoding_ops import RESULT
 from ...dialects.linalg import tensor_type
 from ...dialects.mlir import Attribute, Operation, Value, defining_op
 from ..remarks import remark
@@ -136,7 +135,7 @@ class _RegionTests:
         if moved is not None:
             return f"the dispatch region only moves it, by '{moved}': no loop could store it twice"
         is_sum = tensor_type(value).rank in self._reductions.ranks
-        if is_sum and not limits.packs_sums_as_results and limits.role(encoding) == RESULT:
+        if is_sum and not limits.packs_sums_as_results and limits.is_result(encoding):
             return f"{limits.target} cannot store a sum plain and packed as a matmul's result"
         return None
 

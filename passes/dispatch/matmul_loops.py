@@ -1,10 +1,10 @@
-"""Which loop of a linalg contraction is batch, m, n and k, and how long each is."""
+"""Which loop of a linalg contraction is batch, m, n, k and block, and how long each is."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...dialects.contraction import contraction_loops
+from ...dialects.contraction import contraction_loops, scaled_contraction_loops
 from ...dialects.linalg import DYNAMIC, TensorBuilder, dims_map, tensor_type
 from ...dialects.mlir import (
     AffineMap,
@@ -19,6 +19,9 @@ from ..rewriting import Miss
 class MatmulLoops:
     """The loops of a contraction with at most one loop of each kind.
 
+    One that is scaled in blocks sums over two loops: ``k`` counts blocks and
+    ``block`` the elements of each.
+
     ``sizes`` is the length of every loop, DYNAMIC where not known; the others
     are loop numbers, None where there is no such loop. ``places`` says for
     each loop an operand and its dimension of that length.
@@ -29,6 +32,7 @@ class MatmulLoops:
     m: int | None
     n: int | None
     k: int
+    block: int | None
     places: tuple[tuple[int, int], ...]
 
     def size(self, loop: int | None) -> int:
@@ -48,18 +52,23 @@ def matmul_loops(op: Operation) -> MatmulLoops | Miss:
     """The loops of ``op``; a Miss for what no data-tiling resolver takes.
 
     The rule is IREE's: a sum over exactly one loop, at most one loop of any
-    other kind, m or n among them.
+    other kind, m or n among them; scaled in blocks, over one more.
     """
-    maps = contraction_loops(op)
+    maps = operand_loops(op)
     if maps is None or len(op.results) != 1:
         return Miss("not a contraction", silent=True)
-    lhs, rhs, out = maps
-    kinds: dict[str, list[int]] = {"batch": [], "m": [], "n": [], "k": []}
+    lhs, rhs, *scales, out = maps
+    kinds: dict[str, list[int]] = {"batch": [], "m": [], "n": [], "k": [], "block": []}
     for loop in sorted({*lhs, *rhs, *out}):
         kind = _KINDS.get((loop in lhs, loop in rhs, loop in out))
         if kind is None:
             return Miss("not encoded: a loop runs along one operand only")
+        if kind == "k" and scales and not any(loop in scale for scale in scales):
+            kind = "block"
         kinds[kind].append(loop)
+    for operand, scale in zip((lhs, rhs), scales, strict=False):
+        if {*operand} - {*kinds["block"]} != {*scale}:
+            return Miss("not encoded: scales are not one per block of the same loop")
     for kind, loops in kinds.items():
         if len(loops) > 1:
             return Miss(f"not encoded: it has {len(loops)} {kind} loops, resolvers take one")
@@ -77,9 +86,15 @@ def matmul_loops(op: Operation) -> MatmulLoops | Miss:
             ):
                 sizes[loop], places[loop] = shape[dim], (operand, dim)
     order = range(len(sizes))
-    batch, m, n = (next(iter(kinds[kind]), None) for kind in ("batch", "m", "n"))
+    batch, m, n, block = (next(iter(kinds[kind]), None) for kind in ("batch", "m", "n", "block"))
     lengths, where = tuple(sizes[i] for i in order), tuple(places[i] for i in order)
-    return MatmulLoops(lengths, batch, m, n, kinds["k"][0], where)
+    return MatmulLoops(lengths, batch, m, n, kinds["k"][0], block, where)
+
+
+def operand_loops(op: Operation) -> list[list[int]] | None:
+    """Which loop each dimension of each operand runs along; None for an op
+    that is no contraction, neither plain nor scaled in blocks."""
+    return contraction_loops(op) or scaled_contraction_loops(op)
 
 
 # Whether a loop runs along lhs, rhs and the result.
@@ -91,9 +106,9 @@ _KINDS = {
 }
 
 
-def element_types(op: Operation) -> tuple[str, str, str]:
-    """Of lhs, rhs and result as an encoding names them: ``ui8`` where the
-    body extends an ``i8`` without sign."""
+def element_types(op: Operation) -> tuple[str, ...]:
+    """Of lhs, rhs, their scales if any, and result as an encoding names them:
+    ``ui8`` where the body extends an ``i8`` without sign."""
     body = op.regions[0].blocks[0]
     unsigned = set[int]()
     for inner in body.operations:
@@ -102,20 +117,19 @@ def element_types(op: Operation) -> tuple[str, str, str]:
             source = operation.operands[0]
             unsigned |= {i for i in range(2) if source == body.arguments[i]}
     names = [str(tensor_type(o).element_type) for o in op.operands]
-    lhs, rhs, out = (f"u{n}" if i in unsigned else n for i, n in enumerate(names))
-    return lhs, rhs, out
+    return tuple(f"u{n}" if i in unsigned else n for i, n in enumerate(names))
 
 
 def zero_fill(op: Operation) -> Operation | None:
     """The ``linalg.fill`` that a contraction accumulates into; None if it adds
     to something else."""
-    fill = defining_op(op.operands[2])
+    fill = defining_op(op.operands[len(op.operands) - 1])
     return fill if fill is not None and fill.name == "linalg.fill" else None
 
 
 def indexing_maps(op: Operation) -> list[AffineMap]:
-    """Of lhs, rhs and result of a contraction, named ops included."""
-    loops = contraction_loops(op) or []
+    """Of the operands of a contraction, named ops included."""
+    loops = operand_loops(op) or []
     count = 1 + max(loop for dims in loops for loop in dims)
     with op.context:
         return [dims_map(count, dims) for dims in loops]

@@ -59,6 +59,11 @@ class Packing:
         matmul = OperandEncoding.parse(encoding)
         return encoding if matmul is None else matmul.operand_index
 
+    def is_result(self, encoding: Attribute) -> bool:
+        """Whether a matmul's result is packed."""
+        matmul = OperandEncoding.parse(encoding)
+        return matmul is not None and matmul.is_result
+
     def resolves(self, encoding: Attribute) -> bool:
         """Whether a packed value differs from the plain one.
 
@@ -96,6 +101,10 @@ _PACKINGS = {
     "gfx950": Packing("gfx950", 3),
 }
 _PACKINGS[CPU_WITH_BF16] = _PACKINGS["cpu"]
+# The instructions take operands of two types, IREE 3.13 only those of one.
+SCALED_MFMA = tuple(
+    (t, t, "f8E8M0FNU", "f8E8M0FNU", "f32") for t in ("f4E2M1FN", "f8E4M3FN", "f8E5M2")
+)
 _OCP = ("f8E4M3FN", "f8E5M2")
 _FNUZ = ("f8E4M3FNUZ", "f8E5M2FNUZ")
 _MFMA = {
@@ -104,14 +113,16 @@ _MFMA = {
 }
 _TILES = {
     "gfx942": _MFMA | {(a, b, "f32") for a in _FNUZ for b in _FNUZ},
-    "gfx950": _MFMA | {(a, b, "f32") for a in _OCP for b in _OCP},
+    "gfx950": _MFMA | {(a, b, "f32") for a in _OCP for b in _OCP} | set(SCALED_MFMA),
 }
 
 
 def _has_tiles(target: str, types: tuple[str, ...]) -> bool:
     if target in _TILES:
         return types in _TILES[target]
-    return target == "vmvx" or types[-1] in ("f32", "f16", "bf16") or types == ("i8", "i8", "i32")
+    if len(types) != 3:  # scaled in blocks
+        return False
+    return target == "vmvx" or types[2] in ("f32", "f16", "bf16") or types == ("i8", "i8", "i32")
 
 
 def packing(target: str) -> Packing:

@@ -7,9 +7,6 @@ from typing import ClassVar
 
 from ...dialects.encoding import encoding_of
 from ...dialects.encoding_ops import (
-    LHS,
-    RESULT,
-    RHS,
     OperandEncoding,
     encoded,
     matmul_encoding,
@@ -133,10 +130,10 @@ def _is_free(op: Operation) -> bool:
 
 
 def _readers(matmuls: list[_Matmul]) -> dict[tuple[Value, int], int]:
-    """How many matmuls read each value as lhs, and how many as rhs."""
+    """How many matmuls read each value as lhs, how many as rhs, and so on."""
     count: dict[tuple[Value, int], int] = {}
     for op, _ in matmuls:
-        for operand in (LHS, RHS):
+        for operand in _inputs(op):
             key = (op.operands[operand], operand)
             count[key] = count.get(key, 0) + 1
     return count
@@ -145,7 +142,7 @@ def _readers(matmuls: list[_Matmul]) -> dict[tuple[Value, int], int]:
 def _packed_elements(op: Operation, readers: dict[tuple[Value, int], int]) -> int:
     """Elements that are written only because they are packed, per call."""
     total = _elements(op.results[0])
-    for operand in (LHS, RHS):
+    for operand in _inputs(op):
         value = op.operands[operand]
         if not is_constant_tensor(value) and not _is_written_anyway(value):
             total += _elements(value) // readers[value, operand]
@@ -161,6 +158,14 @@ def _is_written_anyway(value: Value) -> bool:
     uses = iter(value.uses)
     next(uses)
     return next(uses, None) is None
+
+
+def _inputs(op: Operation) -> range:
+    return range(len(op.operands) - 1)
+
+
+def _init(op: Operation) -> Value:
+    return op.operands[len(op.operands) - 1]
 
 
 def _elements(value: Value) -> int:
@@ -183,14 +188,14 @@ class _Encoder:
         dims = [] if sizes is None else loops.dynamic_sizes(b, op)
         operands = [
             self._operand(op, op.operands[i], encoding.at(i).attribute(op.context), dims)
-            for i in (LHS, RHS)
+            for i in _inputs(op)
         ]
-        operands.append(_encoded_init(b, op, encoding.at(RESULT), dims))
+        operands.append(_encoded_init(b, op, encoding.at(len(operands)), dims))
         made = op.clone(ip=b.ip).operation
         for index, operand in enumerate(operands):
             made.operands[index] = operand
-        made.results[0].set_type(operands[RESULT].type)
-        result = unset_encoding(b, made.results[0], dynamic_sizes(b, op.operands[2]), dims)
+        made.results[0].set_type(operands[-1].type)
+        result = unset_encoding(b, made.results[0], dynamic_sizes(b, _init(op)), dims)
         op.results[0].replace_all_uses_with(result)
         op.erase()
 
@@ -226,7 +231,7 @@ def _encoded_init(
     b: TensorBuilder, op: Operation, encoding: OperandEncoding, dims: list[Value]
 ) -> Value:
     """What is accumulated into, packed; a fill fills a packed tensor."""
-    init = op.operands[2]
+    init = _init(op)
     attribute = encoding.attribute(op.context)
     fill = zero_fill(op)
     if fill is None:

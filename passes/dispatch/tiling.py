@@ -15,16 +15,17 @@ from ...dialects.linalg import DYNAMIC
 from ...dialects.mlir import HeadraceError
 from ..lowering.fp8_support import CPU_WITH_BF16, fp8_support
 from .matmul_loops import MatmulLoops
+from .packing import SCALED_MFMA
 
-Types = tuple[str, str, str]
+Types = tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Tiling:
     """What a target makes of encodings.
 
-    ``types``: the element types of lhs, rhs and result that its resolver has
-    tiles for. ``reason`` says why it has none at all. ``worth``: how many
+    ``types``: the element types of lhs, rhs, their scales if any, and result that
+    its resolver has tiles for. ``reason`` says why it has none at all. ``worth``: how many
     multiply-adds pay for one element that is written only to be packed, and
     ``worth_unaligned`` the same where the columns do not fill vectors of
     ``vector`` elements, which untiled code is slow at; ``worth_bf16`` is that
@@ -53,7 +54,13 @@ class Tiling:
         if not self.types:
             return f"not encoded: {self.reason}"
         if types not in self.types:
-            return f"not encoded: the target has no tiles for {' x '.join(types[:2])} to {types[2]}"
+            lhs, rhs, *scales, result = types
+            scaled = f", scales {' and '.join(scales)}" if scales else ""
+            return f"not encoded: the target has no tiles for {lhs} x {rhs} to {result}{scaled}"
+        if loops.block is not None and loops.sizes[loops.block] % _SCALED_TOGETHER:
+            return (
+                f"not encoded: the target's instructions scale {_SCALED_TOGETHER} elements at once"
+            )
         sizes = [loops.size(loops.m), loops.size(loops.n)]
         narrow = min((s for s in sizes if s != DYNAMIC), default=self.narrowest)
         if narrow < self.narrowest:
@@ -104,6 +111,9 @@ class Tiling:
         return 0 < other <= 16 and 0 < k * 16 * bits // 8 <= self.panel
 
 
+# Elements that share a scale in instructions for OCP microscaling formats.
+_SCALED_TOGETHER = 32
+
 _F32 = ("f32", "f32", "f32")
 _BF16 = ("bf16", "bf16", "f32")
 
@@ -127,7 +137,7 @@ _CPU = Tiling(
 )
 
 
-def _cdna(*fp8: str) -> Tiling:
+def _cdna(fp8: tuple[str, ...], scaled: tuple[Types, ...] = ()) -> Tiling:
     """Of the MFMA instructions that multiply these types.
 
     No such device was at hand to measure on: an element read and written at 4
@@ -137,7 +147,7 @@ def _cdna(*fp8: str) -> Tiling:
     """
     types = (_F32, ("f16", "f16", "f32"), ("bf16", "bf16", "f32"), ("i8", "i8", "i32"))
     return Tiling(
-        (*types, *_into_f32(*fp8)), worth=1500, worth_unaligned=1500, narrowest=16, panel=None
+        (*types, *_into_f32(*fp8), *scaled), worth=1500, worth_unaligned=1500, narrowest=16
     )
 
 
@@ -147,8 +157,8 @@ _TILINGS = {
     # 32 x 512 x 512, which is 30 per packed element, takes 0.12 ms for 0.28, and
     # 16 x 512 x 512 0.23 for 0.17.
     CPU_WITH_BF16: replace(_CPU, types=(*_CPU.types, _BF16), worth_bf16=24),
-    "gfx942": _cdna("f8E4M3FNUZ", "f8E5M2FNUZ"),
-    "gfx950": _cdna("f8E4M3FN", "f8E5M2"),
+    "gfx942": _cdna(("f8E4M3FNUZ", "f8E5M2FNUZ")),
+    "gfx950": _cdna(("f8E4M3FN", "f8E5M2"), SCALED_MFMA),
     "gfx1201": Tiling(reason="IREE 3.13 fails to compile encoded matmuls for RDNA"),
     "vmvx": Tiling(reason="VMVX runs packed matmuls no faster (128 x 128 x 128: 42 ms for 42)"),
 }
