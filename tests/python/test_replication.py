@@ -2,129 +2,23 @@
 
 from __future__ import annotations
 
-import random
-from dataclasses import dataclass
-
-import pytest
-from headrace.dialects.mlir import (
-    Operation,
-    StringAttr,
-    Value,
-    make_context,
-    walk,
+from replication_programs import (
+    ALL_DEVICES,
+    DIFFERENT,
+    EQUAL,
+    FOUR,
+    HEADER,
+    PAIRS,
+    STRIDES,
+    TWO_PAIRS,
+    TWO_STRIDES,
+    F,
+    all_reduce,
+    analyse,
+    classes,
+    classes_of,
+    permute,
 )
-from headrace.dialects.parsing import parse_module
-from headrace.passes.model.device_classes import agree, meet, sharding_classes
-from headrace.passes.model.replication import ReplicationAnalysis
-
-FOUR = "headrace.num_partitions = 4 : i32, headrace.num_replicas = 1 : i32"
-EQUAL = (0, 0, 0, 0)
-DIFFERENT = (0, 1, 2, 3)
-PAIRS = (0, 0, 1, 1)  # 0 with 1, 2 with 3
-STRIDES = (0, 1, 0, 1)  # 0 with 2, 1 with 3
-
-
-@pytest.mark.parametrize(
-    ("sharding", "rank", "partitions", "expected"),
-    [
-        ("{replicated}", 2, 4, EQUAL),
-        ("{replicated}", 0, 1, (0,)),
-        ("{devices=[4,1]<=[4]}", 2, 4, DIFFERENT),
-        ("{devices=[1,1,4]<=[4] last_tile_dim_replicate}", 2, 4, EQUAL),
-        ("{devices=[2,1,2]<=[4] last_tile_dim_replicate}", 2, 4, PAIRS),
-        ("{devices=[2,1,2]<=[4] last_tile_dims={replicated}}", 2, 4, PAIRS),
-        ("{devices=[2,1,2]<=[2,2]T(1,0) last_tile_dim_replicate}", 2, 4, STRIDES),
-        ("{devices=[2,1,2]0,2,1,3 last_tile_dim_replicate}", 2, 4, STRIDES),
-        ("{devices=[2,1,2]3,0,2,1 last_tile_dim_replicate}", 2, 4, (0, 1, 1, 0)),
-        ("{devices=[2,2]<=[2,2]T(1,0)}", 2, 4, DIFFERENT),
-        ("{devices=[2,2,2]<=[8] last_tile_dims={replicated}}", 2, 8, (0, 0, 1, 1, 2, 2, 3, 3)),
-        (
-            "{devices=[2,1,4]<=[2,2,2]T(1,0,2) last_tile_dim_replicate}",
-            2,
-            8,
-            (0, 0, 1, 1, 0, 0, 1, 1),
-        ),
-        # These say nothing about equality, or are not understood.
-        ("{maximal device=0}", 2, 4, DIFFERENT),
-        ("{manual}", 2, 4, DIFFERENT),
-        ("{unknown}", 2, 4, DIFFERENT),
-        ("{devices=[2,1,2]<=[4] last_tile_dims={manual}}", 2, 4, DIFFERENT),
-        ("{devices=[2,1,2]<=[4] last_tile_dims={unreduced}}", 2, 4, DIFFERENT),
-        ("{devices=[2,1,2]<=[4]}", 2, 4, DIFFERENT),
-        ("{devices=[2,1]<=[2]}", 2, 4, DIFFERENT),
-        ("{devices=[2,1,2]<=[8] last_tile_dim_replicate}", 2, 4, DIFFERENT),
-        ("{devices=[2,1,2]<=[2,2]T(1,1) last_tile_dim_replicate}", 2, 4, DIFFERENT),
-        ("{devices=[2,1,2]0,0,1,1 last_tile_dim_replicate}", 2, 4, DIFFERENT),
-        ("{devices=[4]<=[99999999999999]}", 1, 4, DIFFERENT),
-        ("{{replicated}, {replicated}}", 1, 4, DIFFERENT),
-        ("{devices=[2,0]<=[0]}", 2, 4, DIFFERENT),
-        ("replicated", 2, 4, DIFFERENT),
-        ("", 2, 4, DIFFERENT),
-        ("{", 2, 4, DIFFERENT),
-    ],
-)
-def test_sharding(sharding: str, rank: int, partitions: int, expected: tuple[int, ...]) -> None:
-    assert sharding_classes(sharding, rank, partitions) == expected
-
-
-def test_meet_is_the_common_refinement() -> None:
-    assert meet(PAIRS, STRIDES) == DIFFERENT
-    assert meet(PAIRS, EQUAL) == PAIRS
-    assert meet((0, 0, 1, 1, 1, 1), (0, 0, 0, 0, 1, 1)) == (0, 0, 1, 1, 2, 2)
-
-
-def test_agree() -> None:
-    assert agree(PAIRS, [[0, 1], [3, 2]])
-    assert not agree(PAIRS, [[0, 1], [1, 2]])
-    assert agree(DIFFERENT, [[2]])
-    assert not agree(EQUAL, [[0, 4]])  # no such device
-
-
-def _analyse(text: str) -> tuple[ReplicationAnalysis, list[Value], Operation]:
-    """The analysis, and the values that @main returns."""
-    module = parse_module(text, "test.mlir", make_context())
-    function = next(
-        op
-        for op in walk(module)
-        if op.name == "func.func" and StringAttr(op.attributes["sym_name"]).value == "main"
-    )
-    returned = function.regions[0].blocks[0].operations[-1].operation
-    return ReplicationAnalysis(module), list(returned.operands), module
-
-
-def _classes(text: str) -> list[tuple[int, ...]]:
-    analysis, values, _ = _analyse(text)
-    return [analysis.classes(value) for value in values]
-
-
-HEADER = """
-module attributes {%s} {
-  func.func @main(%%all: tensor<f32> {headrace.sharding = "{replicated}"},
-                  %%pairs: tensor<2xf32> {headrace.sharding =
-                      "{devices=[2,2]<=[4] last_tile_dim_replicate}"},
-                  %%own: tensor<f32>) -> (%s) {
-    %s
-    return %s : %s
-  }
-}
-"""
-
-
-def _body(body: str, values: str, types: str, module: str = FOUR) -> list[tuple[int, ...]]:
-    return _classes(HEADER % (module, types, body, values, types))
-
-
-F = "tensor<f32>"
-ALL_DEVICES = "replica_groups = dense<[[0,1,2,3]]> : tensor<1x4xi64>"
-TWO_PAIRS = "replica_groups = dense<[[0,1],[2,3]]> : tensor<2x2xi64>"
-TWO_STRIDES = "replica_groups = dense<[[0,2],[1,3]]> : tensor<2x2xi64>"
-
-
-def _all_reduce(operand: str, groups: str) -> str:
-    return (
-        f'"headrace.all_reduce"({operand}) {{pipelined = false, reduction = "max", {groups}}}'
-        f" : ({F}) -> {F}"
-    )
 
 
 def test_arguments_constants_and_arithmetic() -> None:
@@ -139,32 +33,24 @@ def test_arguments_constants_and_arithmetic() -> None:
     %j = arith.addf %i, %f : {F}
     """
     types = ", ".join([F] * 6)
-    found = _body(body, "%c, %d, %f, %g, %own, %j", types)
+    found = classes_of(body, "%c, %d, %f, %g, %own, %j", types)
     assert found == [EQUAL, EQUAL, EQUAL, DIFFERENT, DIFFERENT, PAIRS]
-
-
-def _permute(operand: str, pairs: list[tuple[int, int]]) -> str:
-    rows = ", ".join(f"[{source}, {target}]" for source, target in pairs)
-    return (
-        f'"headrace.collective_permute"({operand}) {{pipelined = false,'
-        f" source_target_pairs = dense<[{rows}]> : tensor<{len(pairs)}x2xi64>}} : ({F}) -> {F}"
-    )
 
 
 def test_collectives() -> None:
     body = f"""
     %x = tensor.extract_slice %pairs[0] [1] [1] : tensor<2xf32> to {F}
-    %0 = {_all_reduce("%own", ALL_DEVICES)}
-    %1 = {_all_reduce("%own", TWO_PAIRS)}
-    %2 = {_all_reduce("%1", TWO_STRIDES)}
-    %3 = {_all_reduce("%x", TWO_STRIDES)}
-    %4 = {_all_reduce("%x", TWO_PAIRS)}
-    %5 = {_permute("%own", [(0, 1)])}
-    %6 = {_permute("%all", [(0, 1), (1, 0)])}
-    %7 = {_permute("%x", [(0, 3), (1, 2), (2, 1), (3, 0)])}
+    %0 = {all_reduce("%own", ALL_DEVICES)}
+    %1 = {all_reduce("%own", TWO_PAIRS)}
+    %2 = {all_reduce("%1", TWO_STRIDES)}
+    %3 = {all_reduce("%x", TWO_STRIDES)}
+    %4 = {all_reduce("%x", TWO_PAIRS)}
+    %5 = {permute("%own", [(0, 1)])}
+    %6 = {permute("%all", [(0, 1), (1, 0)])}
+    %7 = {permute("%x", [(0, 3), (1, 2), (2, 1), (3, 0)])}
     """
     types = ", ".join([F] * 8)
-    found = _body(body, "%0, %1, %2, %3, %4, %5, %6, %7", types)
+    found = classes_of(body, "%0, %1, %2, %3, %4, %5, %6, %7", types)
     assert found == [
         EQUAL,
         PAIRS,
@@ -197,14 +83,14 @@ def test_gathers_and_scatters() -> None:
     %4 = {op("all_to_all", "%v", exchange + TWO_PAIRS, v)}
     """
     types = f"{w}, tensor<8xf32>, tensor<1xf32>, tensor<2xf32>, {v}"
-    found = _body(body, "%0, %1, %2, %3, %4", types)
+    found = classes_of(body, "%0, %1, %2, %3, %4", types)
     # Parts of an equal value: devices in the same place hold the same part.
     assert found == [EQUAL, STRIDES, DIFFERENT, STRIDES, STRIDES]
 
 
 def test_groups_that_leave_devices_out() -> None:
     groups = "replica_groups = dense<[[1,2]]> : tensor<1x2xi64>"
-    assert _body(f"%0 = {_all_reduce('%own', groups)}", "%0", F) == [(0, 1, 1, 2)]
+    assert classes_of(f"%0 = {all_reduce('%own', groups)}", "%0", F) == [(0, 1, 1, 2)]
 
 
 def test_ids() -> None:
@@ -216,7 +102,7 @@ def test_ids() -> None:
     """
     types = "tensor<i32>, tensor<i32>, tensor<i32>, tensor<f32>"
     # Replicas have data of their own: a sharding is about partitions.
-    assert _body(body, "%0, %1, %2, %all", types, module) == [STRIDES, PAIRS, DIFFERENT, PAIRS]
+    assert classes_of(body, "%0, %1, %2, %all", types, module) == [STRIDES, PAIRS, DIFFERENT, PAIRS]
 
 
 def test_what_is_not_known_to_be_pure() -> None:
@@ -232,7 +118,7 @@ def test_what_is_not_known_to_be_pure() -> None:
     """
     types = ", ".join([F] * 4)
     body = "%s = stablehlo.constant dense<> : tensor<0xi64>\n" + body
-    assert _body(body, "%0, %1, %2, %3", types) == [DIFFERENT] * 4
+    assert classes_of(body, "%0, %1, %2, %3", types) == [DIFFERENT] * 4
 
 
 def test_regions_of_pure_ops() -> None:
@@ -259,7 +145,7 @@ def test_regions_of_pure_ops() -> None:
     %2 = stablehlo.reduce(%v init: %all) {maximum} : ({v}, {F}) -> {F}
     %3 = stablehlo.reduce(%v init: %own) {maximum} : ({v}, {F}) -> {F}
     """
-    assert _body(body, "%0, %1, %2, %3", f"{v}, {v}, {F}, {F}") == [
+    assert classes_of(body, "%0, %1, %2, %3", f"{v}, {v}, {F}, {F}") == [
         EQUAL,
         DIFFERENT,
         EQUAL,
@@ -291,13 +177,13 @@ def test_loop_carried_values() -> None:
     """
     text = _while("stablehlo.constant dense<5> : tensor<i32>", body)
     types = f"tensor<i32>, {F}, {F}, {F}"
-    assert _body(text, "%r#0, %r#1, %r#2, %r#3", types) == [EQUAL, EQUAL, DIFFERENT, DIFFERENT]
+    assert classes_of(text, "%r#0, %r#1, %r#2, %r#3", types) == [EQUAL, EQUAL, DIFFERENT, DIFFERENT]
 
 
 def test_loop_with_different_trip_counts() -> None:
     body = f"stablehlo.return %j, %a, %b, %c : tensor<i32>, {F}, {F}, {F}"
     text = _while('"headrace.partition_id"() : () -> tensor<i32>', body)
-    assert _body(text, "%r#0, %r#1", f"tensor<i32>, {F}") == [DIFFERENT, DIFFERENT]
+    assert classes_of(text, "%r#0, %r#1", f"tensor<i32>, {F}") == [DIFFERENT, DIFFERENT]
 
 
 def test_scf_loops() -> None:
@@ -322,7 +208,7 @@ def test_scf_loops() -> None:
     }}
     """
     types = ", ".join([F] * 5)
-    assert _body(body, "%r#0, %r#1, %r#2, %w#0, %w#1", types) == [
+    assert classes_of(body, "%r#0, %r#1, %r#2, %w#0, %w#1", types) == [
         EQUAL,
         DIFFERENT,
         DIFFERENT,
@@ -345,7 +231,7 @@ def test_branches() -> None:
     %0 = "stablehlo.if"(%t) ({branches}) : (tensor<i1>) -> {F}
     %1 = "stablehlo.if"(%u) ({branches}) : (tensor<i1>) -> {F}
     """
-    assert _body(body, "%0, %1", f"{F}, {F}") == [EQUAL, DIFFERENT]
+    assert classes_of(body, "%0, %1", f"{F}, {F}") == [EQUAL, DIFFERENT]
 
 
 CALLS = """
@@ -366,24 +252,24 @@ module attributes {headrace.num_partitions = 4 : i32} {
 
 
 def test_calls() -> None:
-    assert _classes(CALLS % ("twice", "%all")) == [EQUAL, EQUAL]
+    assert classes(CALLS % ("twice", "%all")) == [EQUAL, EQUAL]
     # All calls of a function are taken together.
-    assert _classes(CALLS % ("twice", "%own")) == [DIFFERENT, DIFFERENT]
-    assert _classes(CALLS % ("outside", "%all")) == [EQUAL, DIFFERENT]
+    assert classes(CALLS % ("twice", "%own")) == [DIFFERENT, DIFFERENT]
+    assert classes(CALLS % ("outside", "%all")) == [EQUAL, DIFFERENT]
 
 
 def test_device_count_without_attributes() -> None:
-    body = f"%0 = {_all_reduce('%own', 'replica_groups = dense<[[0,5]]> : tensor<1x2xi64>')}"
-    assert _body(body, "%0", F, "") == [(0, 1, 2, 3, 4, 0)]
+    body = f"%0 = {all_reduce('%own', 'replica_groups = dense<[[0,5]]> : tensor<1x2xi64>')}"
+    assert classes_of(body, "%0", F, "") == [(0, 1, 2, 3, 4, 0)]
 
 
 def test_why_unequal_names_the_source() -> None:
     body = f"""
     %0 = stablehlo.add %all, %own : {F}
     %1 = stablehlo.multiply %all, %0 : {F}
-    %2 = {_all_reduce("%own", TWO_PAIRS)}
+    %2 = {all_reduce("%own", TWO_PAIRS)}
     """
-    analysis, values, _module = _analyse(HEADER % (FOUR, f"{F}, {F}", body, "%1, %2", f"{F}, {F}"))
+    analysis, values, _module = analyse(HEADER % (FOUR, f"{F}, {F}", body, "%1, %2", f"{F}, {F}"))
     assert analysis.why_unequal(values[0], [[0, 1]]) == (
         "argument 2 of @main, which has no sharding"
     )
@@ -393,84 +279,4 @@ def test_why_unequal_names_the_source() -> None:
 def test_long_chains_are_solved_without_recursion() -> None:
     lines = [f"%0 = stablehlo.add %all, %all : {F}"]
     lines += [f"%{i} = stablehlo.add %{i - 1}, %all : {F}" for i in range(1, 5000)]
-    assert _body("\n".join(lines), "%4999", F) == [EQUAL]
-
-
-# Random programs, run on four simulated devices: what the analysis calls
-# equal must be equal, whatever the devices' own data.
-
-GROUPS = [
-    [[0, 1, 2, 3]],
-    [[0, 1], [2, 3]],
-    [[0, 2], [1, 3]],
-    [[3, 1], [0, 2]],
-    [[1, 2]],
-]
-PERMUTES = [
-    [(0, 1), (1, 0), (2, 3), (3, 2)],
-    [(0, 1), (1, 2), (2, 3), (3, 0)],
-    [(0, 2)],
-    [(1, 3), (3, 0)],
-]
-
-
-@dataclass(frozen=True)
-class _Line:
-    kind: str
-    x: str
-    y: str
-    groups: list[list[int]]
-    pairs: list[tuple[int, int]]
-
-    def mlir(self) -> str:
-        if self.kind == "all_reduce":
-            shape = f"{len(self.groups)}x{len(self.groups[0])}"
-            groups = f"replica_groups = dense<{self.groups}> : tensor<{shape}xi64>"
-            return _all_reduce(f"%{self.x}", groups)
-        if self.kind == "permute":
-            return _permute(f"%{self.x}", self.pairs)
-        return f"stablehlo.{self.kind} %{self.x}, %{self.y} : {F}"
-
-    def run(self, x: list[object], y: list[object]) -> list[object]:
-        """The values of the four devices, as terms: only the same computation
-        of the same data is equal."""
-        if self.kind == "permute":
-            found: list[object] = ["zero"] * 4
-            for source, target in self.pairs:
-                found[target] = x[source]
-            return found
-        if self.kind == "all_reduce":
-            found = [("left out", device) for device in range(4)]
-            for group in self.groups:
-                for device in group:
-                    found[device] = ("reduced", tuple(x[d] for d in group))
-            return found
-        return [(self.kind, a, b) for a, b in zip(x, y, strict=True)]
-
-
-@pytest.mark.parametrize("seed", range(30))
-def test_random_programs(seed: int) -> None:
-    rng = random.Random(seed)
-    held: dict[str, list[object]] = {
-        "own": ["a", "b", "c", "d"],
-        "all": ["e"] * 4,
-        "half": ["f", "f", "g", "g"],
-    }
-    body = [
-        "%h = stablehlo.slice %pairs [0:1] : (tensor<2xf32>) -> tensor<1xf32>",
-        f"%half = stablehlo.reshape %h : (tensor<1xf32>) -> {F}",
-    ]
-    kinds = ["add", "maximum", "all_reduce", "permute"]
-    names = [f"v{i}" for i in range(12)]
-    for name in names:
-        x, y = rng.choice(list(held)), rng.choice(list(held))
-        line = _Line(rng.choice(kinds), x, y, rng.choice(GROUPS), rng.choice(PERMUTES))
-        body.append(f"%{name} = {line.mlir()}")
-        held[name] = line.run(held[x], held[y])
-    values = ", ".join(f"%{name}" for name in names)
-    found = _body("\n".join(body), values, ", ".join([F] * len(names)))
-    for name, classes in zip(names, found, strict=True):
-        for a in range(4):
-            for b in range(4):
-                if classes[a] == classes[b]:
-                    assert held[name][a] == held[name][b], (name, body)
+    assert classes_of("\n".join(lines), "%4999", F) == [EQUAL]
