@@ -12,7 +12,11 @@ _SOURCE_DIALECTS = ("headrace", "stablehlo", "chlo", "mhlo", "vhlo", "sdy", "tor
 # MLIR's words for an op that a conversion had to remove and could not; a
 # print of the op, which may be a whole function, follows.
 _ILLEGAL = re.compile(r"failed to legalize operation '(?P<name>[^']+)'(?P<op>.*)", re.DOTALL)
-_CALL_TARGET = re.compile(r'call_target_name = "([^"]*)"')
+# Ops that only call something: the attribute with its name, and what it is called.
+_CALLS = {
+    "stablehlo.custom_call": ("call_target_name", "call target"),
+    "torch.operator": ("name", "operator"),
+}
 
 
 def check_lowered(module: Operation) -> None:
@@ -29,8 +33,8 @@ def check_lowered(module: Operation) -> None:
                 module.context.is_registered_operation(name)
             )
         if not registered[name]:
-            target = str(op.attributes["call_target_name"]) if _is_custom_call(name) else ""
-            raise error_at(op, _message(name, target.strip('"')))
+            callee = str(op.attributes[_CALLS[name][0]]).strip('"') if name in _CALLS else ""
+            raise error_at(op, _message(name, callee))
 
 
 def explain_unlowered(error: HeadraceError) -> HeadraceError:
@@ -39,8 +43,10 @@ def explain_unlowered(error: HeadraceError) -> HeadraceError:
     match = _ILLEGAL.search(first.message)
     if match is None:
         return error
-    target = _CALL_TARGET.search(match["op"]) if _is_custom_call(match["name"]) else None
-    message = _message(match["name"], target[1] if target else "")
+    name, callee = match["name"], None
+    if name in _CALLS:
+        callee = re.search(rf'\b{_CALLS[name][0]} = "([^"]*)"', match["op"])
+    message = _message(name, callee[1] if callee else "")
     return HeadraceError(Diagnostic("error", message, first.file, first.line, first.column))
 
 
@@ -49,12 +55,8 @@ def without_op(message: str) -> str:
     return message.partition(" that was explicitly marked illegal")[0]
 
 
-def _is_custom_call(name: str) -> bool:
-    return name == "stablehlo.custom_call"
-
-
-def _message(name: str, target: str) -> str:
-    call = f" (call target '{target}')" if target else ""
+def _message(name: str, callee: str) -> str:
+    call = f" ({_CALLS[name][1]} '{callee}')" if callee else ""
     return (
         f"'{name}'{call} cannot be lowered: neither headrace nor IREE has a lowering "
         "for it, at least not with these types and attributes"

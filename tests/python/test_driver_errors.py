@@ -130,7 +130,7 @@ def test_bad_arguments(
             "func.func @f(%a: !torch.vtensor<[4],f32>) -> !torch.vtensor<[4],f32> {\n"
             '  %0 = torch.operator "torch.mine.op"(%a) : (!torch.vtensor<[4],f32>) -> !torch.vtensor<[4],f32>\n'
             "  return %0 : !torch.vtensor<[4],f32>\n}",
-            "bad.mlir:2:8: error: 'torch.operator' cannot be lowered",
+            "bad.mlir:2:8: error: 'torch.operator' (operator 'torch.mine.op') cannot be lowered",
         ),
         (
             "func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {\n"
