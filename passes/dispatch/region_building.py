@@ -19,7 +19,7 @@ from ...dialects.mlir import (
 )
 from ...dialects.purity import is_pure
 from .block_graph import BlockGraph
-from .groups import Group
+from .group import Group
 
 _COPIED = ("tensor.empty", "linalg.fill")
 
@@ -27,8 +27,9 @@ _COPIED = ("tensor.empty", "linalg.fill")
 def build_region(graph: BlockGraph, group: Group) -> None:
     """Moves a group's members into a region where its anchor stands.
 
-    The values that others read become results. Clones, fills and empty
-    tensors are copied in; the originals stay for whoever else reads them.
+    The values that others read become results. Clones, fills and empty tensors
+    are copied in; the originals stay for whoever else reads them. What is
+    postponed moves to below the region.
     """
     members = sorted(group.members)
     anchor = graph.ops[group.anchor]
@@ -64,6 +65,8 @@ def build_region(graph: BlockGraph, group: Group) -> None:
                 if operand in inner:
                     nested.operands[index] = inner[operand]
     Operation.create(RETURN, operands=outputs, loc=anchor.location, ip=InsertionPoint(body))
+    for position in sorted(group.postponed, reverse=True):
+        graph.ops[position].move_after(region)
 
 
 def _outputs(graph: BlockGraph, group: Group, members: list[int]) -> list[Value]:

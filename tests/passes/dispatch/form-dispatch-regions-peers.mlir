@@ -160,3 +160,42 @@ func.func @others(%x: tensor<32x40xf32>, %y: tensor<8x40xf32>) -> tensor<32x40xf
   %e = iree_encoding.set_encoding %t : tensor<32x40xf32> -> tensor<32x40xf32, #l>
   return %e : tensor<32x40xf32, #l>
 }
+
+// -----
+
+// 16: both packed operands of a batched product are decoded: in its region.
+// CHECK-LABEL: @two_decodes
+// CHECK-NOT: arith.extf
+// CHECK: %[[R:.*]] = flow.dispatch.region -> (tensor<3x32x40xf32>)
+// CHECK: %[[X:.*]] = linalg.generic {{.*}} ins(%arg0 :
+// CHECK: arith.extf
+// CHECK: %[[W:.*]] = linalg.generic {{.*}} ins(%arg1 :
+// CHECK: arith.extf
+// CHECK: linalg.batch_matmul ins(%[[X]], %[[W]] :
+// CHECK: iree_encoding.unset_encoding
+// CHECK-NEXT: flow.return
+// CHECK: return %[[R]]
+#lhs = affine_map<(b, m, n, k) -> (b, m, k)>
+#rhs = affine_map<(b, m, n, k) -> (b, k, n)>
+#out = affine_map<(b, m, n, k) -> (b, m, n)>
+#l = #iree_encoding.encoding<operand_index = 0 : index, op_type = matmul, element_types = [f32, f32, f32], user_indexing_maps = [#lhs, #rhs, #out], iteration_sizes = [3, 32, 40, 24]>
+#r = #iree_encoding.encoding<operand_index = 1 : index, op_type = matmul, element_types = [f32, f32, f32], user_indexing_maps = [#lhs, #rhs, #out], iteration_sizes = [3, 32, 40, 24]>
+#o = #iree_encoding.encoding<operand_index = 2 : index, op_type = matmul, element_types = [f32, f32, f32], user_indexing_maps = [#lhs, #rhs, #out], iteration_sizes = [3, 32, 40, 24]>
+#whole = affine_map<(b, i, j) -> (b, i, j)>
+func.func @two_decodes(%x: tensor<3x32x24xbf16, #l>, %w: tensor<3x24x40xbf16, #r>, %y: tensor<3x32x40xf32, #o>) -> tensor<3x32x40xf32> {
+  %xe = tensor.empty() : tensor<3x32x24xf32, #l>
+  %p = linalg.generic {indexing_maps = [#whole, #whole], iterator_types = ["parallel", "parallel", "parallel"]} ins(%x : tensor<3x32x24xbf16, #l>) outs(%xe : tensor<3x32x24xf32, #l>) {
+  ^bb0(%a: bf16, %z: f32):
+    %0 = arith.extf %a : bf16 to f32
+    linalg.yield %0 : f32
+  } -> tensor<3x32x24xf32, #l>
+  %we = tensor.empty() : tensor<3x24x40xf32, #r>
+  %q = linalg.generic {indexing_maps = [#whole, #whole], iterator_types = ["parallel", "parallel", "parallel"]} ins(%w : tensor<3x24x40xbf16, #r>) outs(%we : tensor<3x24x40xf32, #r>) {
+  ^bb0(%a: bf16, %z: f32):
+    %0 = arith.extf %a : bf16 to f32
+    linalg.yield %0 : f32
+  } -> tensor<3x24x40xf32, #r>
+  %m = linalg.batch_matmul ins(%p, %q : tensor<3x32x24xf32, #l>, tensor<3x24x40xf32, #r>) outs(%y : tensor<3x32x40xf32, #o>) -> tensor<3x32x40xf32, #o>
+  %u = iree_encoding.unset_encoding %m : tensor<3x32x40xf32, #o> -> tensor<3x32x40xf32>
+  return %u : tensor<3x32x40xf32>
+}

@@ -12,7 +12,7 @@
 #whole = affine_map<(i, j) -> (i, j)>
 
 // The matmul with its fill, the packed elementwise op (7, 8), the unpacking
-// and a residual; the decode of its packed weight is copied in (15 to 17: never
+// and a residual; the decode of its packed weight is copied in (15: never
 // written to memory). The fill stays for its other reader.
 // CHECK-LABEL: @matmul
 // CHECK: %[[F:.*]] = linalg.fill
@@ -144,9 +144,9 @@ func.func @requantize(%x: tensor<1280xf32>) -> (tensor<32x40xf32, #l>, tensor<12
 #o = #iree_encoding.encoding<operand_index = 2 : index, op_type = matmul, element_types = [f32, f32, f32], user_indexing_maps = [#lhs, #rhs, #out], iteration_sizes = [32, 24, 40]>
 #whole = affine_map<(i, j) -> (i, j)>
 
-// 6: an encode alone forms no region. 14, 46, 63: each block for itself. 45: a
-// matmul after a matmul. 47, 54: who reads a member above the region keeps it
-// out. 59 to 62: also by tensor.extract, in the body of another op.
+// 6: an encode alone forms no region. 14, 46, 63: each block for itself. 54: who
+// reads a member above the region moves to below it. 59: not by
+// tensor.extract, in the body of another op: any of its elements may be asked for.
 // CHECK-LABEL: @blocks
 // CHECK: iree_encoding.set_encoding %arg0
 // CHECK-NOT: flow.dispatch.region
@@ -155,12 +155,15 @@ func.func @requantize(%x: tensor<1280xf32>) -> (tensor<32x40xf32, #l>, tensor<12
 // CHECK: math.tanh
 // CHECK: flow.return
 // CHECK-LABEL: @reader_above
+// CHECK: %[[R:.*]]:2 = flow.dispatch.region
 // CHECK: %[[P:.*]] = linalg.generic
 // CHECK: math.tanh
+// CHECK: %[[N:.*]] = linalg.generic {{.*}}ins(%[[P]] :
+// CHECK: math.exp
+// CHECK: flow.return %[[P]], %[[N]]
+// CHECK: linalg.generic {{.*}}ins(%[[R]]#0 :
 // CHECK: math.absf
-// CHECK: flow.dispatch.region
-// CHECK-NEXT: tensor.empty
-// CHECK-NEXT: linalg.generic {{.*}}ins(%[[P]]
+// CHECK: iree_encoding.set_encoding %[[R]]#1
 // CHECK-LABEL: @captured
 // CHECK: %[[P:.*]] = linalg.generic
 // CHECK: math.tanh
