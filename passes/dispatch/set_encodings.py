@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -13,7 +14,7 @@ from ...dialects.encoding_ops import (
     set_encoding,
     unset_encoding,
 )
-from ...dialects.linalg import DYNAMIC, TensorBuilder, tensor_type
+from ...dialects.linalg import TensorBuilder, tensor_type
 from ...dialects.mlir import (
     Attribute,
     Block,
@@ -33,7 +34,7 @@ from .bubble_encodings import bubble_encodings
 from .constant_encodings import encode_constants, is_constant_tensor
 from .matmul_loops import MatmulLoops, element_types, indexing_maps, matmul_loops, zero_fill
 from .sink_encodings import sink_encodings
-from .tiling import Tiling, tiling_of
+from .tiling import Tiling, assumed, tiling_of
 
 _Matmul = tuple[Operation, MatmulLoops]
 
@@ -169,10 +170,7 @@ def _init(op: Operation) -> Value:
 
 
 def _elements(value: Value) -> int:
-    count = 1
-    for size in tensor_type(value).shape:
-        count *= 1 if size == DYNAMIC else size
-    return count
+    return math.prod(assumed(size) for size in tensor_type(value).shape)
 
 
 class _Encoder:

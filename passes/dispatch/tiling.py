@@ -19,6 +19,14 @@ from .packing import SCALED_MFMA
 
 Types = tuple[str, ...]
 
+# What dynamic sizes are taken for: so large that only the others decide.
+_LARGE = 1 << 16
+
+
+def assumed(size: int) -> int:
+    """A size for estimates, if it is dynamic."""
+    return _LARGE if size == DYNAMIC else size
+
 
 @dataclass(frozen=True)
 class Tiling:
@@ -75,18 +83,16 @@ class Tiling:
     def no_gain(self, loops: MatmulLoops, types: Types, packed: int) -> str | None:
         """Why packing does not pay by the estimate.
 
-        ``packed`` is how many elements would be written only for that. A
-        dynamic size counts as large.
+        ``packed`` is how many elements would be written only for that.
         """
-        if DYNAMIC in loops.sizes:
-            return None
-        work = math.prod(loops.sizes)
-        worth = self._worth(types, loops.size(loops.n))
+        work = math.prod(assumed(size) for size in loops.sizes)
+        worth = self._worth(types, assumed(loops.size(loops.n)))
         if work >= worth * packed:
             return None
+        dynamic = f", dynamic sizes taken for {_LARGE}" if DYNAMIC in loops.sizes else ""
         return (
             f"not encoded: tiling pays from {worth} multiply-adds per element that is "
-            f"written for it, here are {work // packed} ({work} for {packed})"
+            f"written for it, here are {work // packed} ({work} for {packed}{dynamic})"
         )
 
     def sizes(self, loops: MatmulLoops) -> tuple[int, ...] | None:

@@ -60,7 +60,7 @@ func.func @fill(%x: tensor<96x80xf32>, %w: tensor<80x112xf32>) -> tensor<96x112x
 
 // -----
 
-// 24, 25: operands of single bits are packed after they are widened.
+// 25: operands of single bits are packed after they are widened.
 // CHECK-LABEL: @bits
 // CHECK: %[[X:.*]] = linalg.generic {{.*}} ins(%arg0 : tensor<96x80xi1>)
 // CHECK: iree_encoding.set_encoding %[[X]] : tensor<96x80xf32>
@@ -83,7 +83,9 @@ func.func @bits(%x: tensor<96x80xi1>, %w: tensor<80x112xf32>, %y: tensor<96x112x
 // CHECK-LABEL: @left_alone
 // CHECK-NOT: iree_encoding
 func.func @left_alone(%x: tensor<f32>, %i: tensor<1x16x16x4xf32>, %k: tensor<3x3x4x16xf32>, %c: tensor<1x14x14x16xf32>,
-    %a: tensor<96x80xf32>, %b: tensor<80x112xf32>, %y: tensor<96x112xf32>, %w: index) -> (tensor<f32>, tensor<1x14x14x16xf32>, tensor<96x112xf32>) {
+    %nchw: tensor<1x4x16x16xf32>, %fchw: tensor<16x4x3x3xf32>, %d: tensor<1x16x14x14xf32>, %fhwc: tensor<16x3x3x4xf32>,
+    %a: tensor<96x80xf32>, %b: tensor<80x112xf32>, %y: tensor<96x112xf32>, %w: index)
+    -> (tensor<f32>, tensor<1x14x14x16xf32>, tensor<1x16x14x14xf32>, tensor<1x14x14x16xf32>, tensor<96x112xf32>) {
   %e = tensor.empty() : tensor<f32>
   %0 = linalg.generic {indexing_maps = [affine_map<() -> ()>, affine_map<() -> ()>], iterator_types = []} ins(%x : tensor<f32>) outs(%e : tensor<f32>) {
   ^bb0(%s: f32, %o: f32):
@@ -91,11 +93,13 @@ func.func @left_alone(%x: tensor<f32>, %i: tensor<1x16x16x4xf32>, %k: tensor<3x3
     linalg.yield %1 : f32
   } -> tensor<f32>
   %2 = linalg.conv_2d_nhwc_hwcf ins(%i, %k : tensor<1x16x16x4xf32>, tensor<3x3x4x16xf32>) outs(%c : tensor<1x14x14x16xf32>) -> tensor<1x14x14x16xf32>
+  %5 = linalg.conv_2d_nchw_fchw ins(%nchw, %fchw : tensor<1x4x16x16xf32>, tensor<16x4x3x3xf32>) outs(%d : tensor<1x16x14x14xf32>) -> tensor<1x16x14x14xf32>
+  %6 = linalg.conv_2d_nhwc_fhwc ins(%i, %fhwc : tensor<1x16x16x4xf32>, tensor<16x3x3x4xf32>) outs(%c : tensor<1x14x14x16xf32>) -> tensor<1x14x14x16xf32>
   %3 = flow.dispatch.region[%w] -> (tensor<96x112xf32>) {
     %4 = linalg.matmul ins(%a, %b : tensor<96x80xf32>, tensor<80x112xf32>) outs(%y : tensor<96x112xf32>) -> tensor<96x112xf32>
     flow.return %4 : tensor<96x112xf32>
   } count(%n: index) -> (index, index, index) {
     flow.return %n, %n, %n : index, index, index
   }
-  return %0, %2, %3 : tensor<f32>, tensor<1x14x14x16xf32>, tensor<96x112xf32>
+  return %0, %2, %5, %6, %3 : tensor<f32>, tensor<1x14x14x16xf32>, tensor<1x16x14x14xf32>, tensor<1x14x14x16xf32>, tensor<96x112xf32>
 }

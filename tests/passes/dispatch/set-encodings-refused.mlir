@@ -13,7 +13,7 @@ func.func @dot(%x: tensor<64xf32>, %init: tensor<f32>) -> tensor<f32> {
 
 // -----
 
-// 34 to 37: several loops of one kind.
+// 34, 36: several loops of one kind.
 // CHECK-LABEL: @several_rows
 // CHECK-NOT: set_encoding
 func.func @several_rows(%x: tensor<2x32x64xf32>, %w: tensor<64x48xf32>, %init: tensor<2x32x48xf32>) -> tensor<2x32x48xf32> {
@@ -46,8 +46,8 @@ func.func @several_depths(%x: tensor<32x64x2xf32>, %w: tensor<64x2x48xf32>, %ini
 
 // -----
 
-// 16 to 19 and 26, 27: too narrow for the target's instructions (on a GPU IREE
-// fails to compile vectors that are encoded: its issue 23046).
+// 17, 27: too narrow for the target's instructions (on a GPU IREE fails to
+// compile vectors that are encoded: its issue 23046).
 // CHECK-LABEL: @vectors
 // CHECK-NOT: set_encoding
 func.func @vectors(%x: tensor<64xf32>, %w: tensor<32x64xf32>, %o: tensor<32xf32>, %n: tensor<4x64xf32>, %v: tensor<64x32xf32>, %q: tensor<4x32xf32>) -> (tensor<32xf32>, tensor<4x32xf32>) {
@@ -66,4 +66,28 @@ func.func @no_instruction(%x: tensor<32x32xf8E4M3FN>, %o: tensor<32x32xf32>) -> 
   // expected-remark @+1 {{not encoded: the target has no tiles for f8E4M3FN x f8E4M3FN to f32}}
   %m = linalg.matmul ins(%x, %x : tensor<32x32xf8E4M3FN>, tensor<32x32xf8E4M3FN>) outs(%o : tensor<32x32xf32>) -> tensor<32x32xf32>
   return %m : tensor<32x32xf32>
+}
+
+// -----
+
+// 35: several columns.
+// CHECK-LABEL: @several_columns
+// CHECK-NOT: set_encoding
+func.func @several_columns(%x: tensor<32x64xf32>, %w: tensor<4x64x48xf32>, %init: tensor<32x4x48xf32>) -> tensor<32x4x48xf32> {
+  // expected-remark @+1 {{not encoded: it has 2 n loops, resolvers take one}}
+  %m = linalg.contract indexing_maps = [affine_map<(m, c, n, k) -> (m, k)>, affine_map<(m, c, n, k) -> (c, k, n)>, affine_map<(m, c, n, k) -> (m, c, n)>]
+      ins(%x, %w : tensor<32x64xf32>, tensor<4x64x48xf32>) outs(%init : tensor<32x4x48xf32>) -> tensor<32x4x48xf32>
+  return %m : tensor<32x4x48xf32>
+}
+
+// -----
+
+// 37: several batches.
+// CHECK-LABEL: @several_batches
+// CHECK-NOT: set_encoding
+func.func @several_batches(%x: tensor<4x32x6x64xf32>, %w: tensor<4x6x64x48xf32>, %init: tensor<4x6x32x48xf32>) -> tensor<4x6x32x48xf32> {
+  // expected-remark @+1 {{not encoded: it has 2 batch loops, resolvers take one}}
+  %m = linalg.contract indexing_maps = [affine_map<(a, b, m, n, k) -> (a, m, b, k)>, affine_map<(a, b, m, n, k) -> (a, b, k, n)>, affine_map<(a, b, m, n, k) -> (a, b, m, n)>]
+      ins(%x, %w : tensor<4x32x6x64xf32>, tensor<4x6x64x48xf32>) outs(%init : tensor<4x6x32x48xf32>) -> tensor<4x6x32x48xf32>
+  return %m : tensor<4x6x32x48xf32>
 }

@@ -65,7 +65,7 @@ func.func @reduction_in_the_middle(%x: tensor<32x64xf32>, %w: tensor<64x48xf32>)
 
 // -----
 
-// 4, 5, 8: element types of a target with instructions for them.
+// 4, 5, 7: element types of a target with instructions for them.
 // CHECK-DAG: element_types = [i8, i8, i32]
 // CHECK-DAG: element_types = [f16, f16, f32]
 // CHECK-DAG: element_types = [bf16, bf16, f32]
@@ -83,7 +83,7 @@ func.func @types(%a: tensor<32x32xi8>, %b: tensor<32x32xf16>, %c: tensor<32x32xb
 
 // -----
 
-// 9, 10: batched, one size dynamic.
+// Batched, one size dynamic.
 // CHECK: iteration_sizes = [?, 32, 48, 64]
 // CHECK-LABEL: @batched
 // CHECK: %[[D:.*]] = tensor.dim %arg0, %c0
@@ -152,6 +152,7 @@ func.func @loop(%x: tensor<32x32xf32>, %w: tensor<32x32xf32>, %v: tensor<32x32xf
 // -----
 
 // A constant weight is packed once, when the program is loaded; a splat stays.
+// Number 4 of set_encoding_pipeline.
 // CHECK: util.global private @headrace.packed.0 : tensor<16x16xf32, #[[RHS:.*]]>
 // CHECK-LABEL: @constant
 // CHECK-DAG: %[[W:.*]] = util.global.load @headrace.packed.0
