@@ -21,7 +21,8 @@ class FormDispatchRegions(Pass):
     its result and the elementwise ops that read only that. What is packed
     goes with the elementwise ops and reductions that it is computed from.
     Ops that extend bits (decodes), fills and empty tensors are copied into
-    each region that reads them. All else is left to IREE's own pass.
+    each region that reads them. Other ops that read what a region makes move to
+    below it, where they can. All else is left to IREE's own pass.
 
     Before:
         %s = linalg.generic ins(%x) { tanh }
