@@ -72,7 +72,8 @@ def _is_encoded_matmul(op: Operation) -> bool:
 
 def _matmul_group(graph: BlockGraph, root: int, limit: int | None, taken: set[int]) -> Group:
     """A matmul, what decodes its packed operands, the unpacking of its result,
-    and the elementwise ops that follow, as far as one value leaves the region.
+    and the elementwise ops that follow, as far as one value leaves the region
+    besides that of the last op: the one that a gradient asks for, say.
 
     IREE 3.13 computes an op behind the unpacking that reads other tensors one
     element at a time on CPUs: cheap ops are still better off here, with up to
@@ -104,7 +105,7 @@ def _matmul_group(graph: BlockGraph, root: int, limit: int | None, taken: set[in
             break
         path.append(position)
         inside.update(dict.fromkeys(op.results, axes))
-        if all(p == position for p in waiting):
+        if _leave(graph, list(inside)[: -len(op.results)], position):
             best = len(path)
         for result in op.results:
             # One more than the longest path ends the search.
@@ -115,6 +116,13 @@ def _matmul_group(graph: BlockGraph, root: int, limit: int | None, taken: set[in
         _add_decodes(graph, group, member)
     taken |= group.members
     return group
+
+
+def _leave(graph: BlockGraph, values: list[Value], position: int) -> bool:
+    """Whether a region whose last op is at ``position`` may yield what others
+    read of ``values``: one plain tensor at most."""
+    read = [v for v in values if (readers := graph.readers(v)) and readers[-1] > position]
+    return len(read) <= 1 and all(encoding_of(v.type) is None for v in read)
 
 
 def _is_read(graph: BlockGraph, value: Value) -> bool:
