@@ -29,6 +29,7 @@ _BUILTIN: dict[str, str] = {
     "pipeline-collectives": "model.pipeline_collectives:PipelineCollectives",
     "align-collectives": "model.align_collectives:AlignCollectives",
     "collapse-contractions": "dispatch.collapse_contractions:CollapseContractions",
+    "pack-panels": "dispatch.pack_panels:PackPanels",
     "set-encodings": "dispatch.set_encodings:SetEncodings",
     "form-dispatch-regions": "dispatch.form_dispatch_regions:FormDispatchRegions",
     "fuse-encodings": "dispatch.fuse_encodings:FuseEncodings",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...dialects.contraction import contraction_loops, scaled_contraction_loops
+from ...dialects.encoding import encoding_of
 from ...dialects.linalg import DYNAMIC, TensorBuilder, dims_map, tensor_type
 from ...dialects.mlir import (
     AffineMap,
@@ -118,6 +119,17 @@ def element_types(op: Operation) -> tuple[str, ...]:
             unsigned |= {i for i in range(2) if source == body.arguments[i]}
     names = [str(tensor_type(o).element_type) for o in op.operands]
     return tuple(f"u{n}" if i in unsigned else n for i, n in enumerate(names))
+
+
+COMPILATION_INFO = "compilation_info"
+
+
+def is_free(op: Operation) -> bool:
+    """Whether nobody decided on its layout or its code already."""
+    names = (COMPILATION_INFO, "lowering_config", "iree_codegen.compilation_info")
+    if any(name in op.attributes for name in names):
+        return False
+    return all(encoding_of(o.type) is None for o in op.operands)
 
 
 def zero_fill(op: Operation) -> Operation | None:

@@ -17,6 +17,7 @@ from .elementwise import (
     is_projected_permutation,
 )
 from .group import MOST_OPERANDS, Group, read_from_outside
+from .matmul_loops import is_free
 from .postponing import readers_between
 
 _RESHAPES = ("tensor.collapse_shape", "tensor.expand_shape")
@@ -48,7 +49,7 @@ def producer_group(
 def _is_groupable(op: Operation) -> bool:
     if op.name in (_ENCODE, _DECODE):
         return True
-    if not op.name.startswith("linalg.") or op.name == "linalg.fill":
+    if not op.name.startswith("linalg.") or op.name == "linalg.fill" or not is_free(op):
         return False
     return len(op.results) > 0 and all(
         isinstance(r.type, RankedTensorType) and r.type.rank > 0 for r in op.results

@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from ...dialects.encoding import encoding_of
 from ...dialects.encoding_ops import (
     OperandEncoding,
     encoded,
@@ -32,7 +31,15 @@ from ..rewriting import Miss
 from .block_graph import OPAQUE
 from .bubble_encodings import bubble_encodings
 from .constant_encodings import encode_constants, is_constant_tensor
-from .matmul_loops import MatmulLoops, element_types, indexing_maps, matmul_loops, zero_fill
+from .invariant_place import before_loops
+from .matmul_loops import (
+    MatmulLoops,
+    element_types,
+    indexing_maps,
+    is_free,
+    matmul_loops,
+    zero_fill,
+)
 from .sink_encodings import sink_encodings
 from .tiling import Tiling, assumed, tiling_of
 
@@ -111,7 +118,7 @@ def _contractions(module: Operation, refused: list[tuple[Operation, str]]) -> li
             loops = matmul_loops(op) if op.name.startswith("linalg.") else None
             if isinstance(loops, Miss) and not loops.silent:
                 refused.append((op, loops.reason))
-            elif isinstance(loops, MatmulLoops) and _is_free(op):
+            elif isinstance(loops, MatmulLoops) and is_free(op):
                 found.append((op, loops))
             if op.name not in OPAQUE and not op.name.startswith("linalg."):
                 for inner in blocks_of(op):
@@ -120,14 +127,6 @@ def _contractions(module: Operation, refused: list[tuple[Operation, str]]) -> li
     for block in blocks_of(module):
         visit(block)
     return found
-
-
-def _is_free(op: Operation) -> bool:
-    """Whether nobody else decided on its layout or its code already."""
-    names = ("compilation_info", "lowering_config", "iree_codegen.compilation_info")
-    if any(name in op.attributes for name in names):
-        return False
-    return all(encoding_of(o.type) is None for o in op.operands)
 
 
 def _readers(matmuls: list[_Matmul]) -> dict[tuple[Value, int], int]:
@@ -200,29 +199,17 @@ class _Encoder:
     def _operand(
         self, op: Operation, value: Value, encoding: Attribute, dims: list[Value]
     ) -> Value:
-        """``value`` packed, before the loops that it does not change in.
-
-        Not before conditionals: it would be packed where nobody asks for it.
-        """
+        """``value`` packed, before the loops that it does not change in."""
         if dims:
             return set_encoding(
                 TensorBuilder(InsertionPoint(op), op.location), value, encoding, dims
             )
-        place = op
-        while _block_of(value) != place.block:
-            parent = place.parent
-            if parent is None or parent.operation.name != "scf.for":
-                break
-            place = parent.operation
+        place = before_loops(op, value)
         key = (value, encoding, place.block)
         if key not in self._packed:
             b = TensorBuilder(InsertionPoint(place), op.location)
             self._packed[key] = set_encoding(b, value, encoding)
         return self._packed[key]
-
-
-def _block_of(value: Value) -> Block:
-    return value.owner if isinstance(value.owner, Block) else value.owner.operation.block
 
 
 def _encoded_init(

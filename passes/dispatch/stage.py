@@ -41,6 +41,7 @@ def dispatch_stage(target: str, *, multi_use: bool = False) -> tuple[str, ...]:
     return (
         *_BEFORE,
         "collapse-contractions",
+        f"pack-panels{{target={target}}}",
         encode,
         *_BETWEEN,
         f"form-dispatch-regions{{target={target}}}",

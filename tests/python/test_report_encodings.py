@@ -8,6 +8,7 @@ import headrace
 import pytest
 from dispatch_programs import CASES
 from test_models import MODELS
+from test_multi_use_option import CPU
 
 NAME = "experimental_multi_use_encoding_fusion"
 # Plain, and packed: what the option saves and adds in each case.
@@ -26,7 +27,8 @@ def report_of(source: Any, **options: Any) -> Any:
 @pytest.mark.parametrize("name", MULTI_USE)
 @pytest.mark.parametrize("multi_use", [False, True])
 def test_totals_with_and_without_the_option(name: str, multi_use: bool) -> None:
-    fusion = report_of(CASES / f"{name}.mlir", **{NAME: multi_use})["encoding_fusion"]
+    report = report_of(CASES / f"{name}.mlir", cpu=CPU, **{NAME: multi_use})
+    fusion = report["encoding_fusion"]
     launches, added = MULTI_USE[name]
     assert fusion["total_without_option"] == {
         "launches_saved": 0,
@@ -46,8 +48,8 @@ def test_totals_with_and_without_the_option(name: str, multi_use: bool) -> None:
 
 @pytest.mark.parametrize("name", MULTI_USE)
 def test_the_launches_that_fusion_saves_are_gone(name: str) -> None:
-    without = report_of(CASES / f"{name}.mlir")
-    given = report_of(CASES / f"{name}.mlir", **{NAME: True})
+    without = report_of(CASES / f"{name}.mlir", cpu=CPU)
+    given = report_of(CASES / f"{name}.mlir", cpu=CPU, **{NAME: True})
     saved = given["encoding_fusion"]["total_with_option"]["launches_saved"]
     assert without["launches"] - given["launches"] == saved
 

@@ -1,0 +1,156 @@
+"""``pack-panels``: programs against numpy, and against IREE without any packing."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from dispatch_graphs import GraphWriter
+from dispatch_graphs import N as SMALL
+from dispatch_programs import CASES, Program, compiled, error, lowered
+from headrace.compiler.element_types import Array
+from headrace.compiler.iree_child import run_iree_compile
+from headrace.compiler.targets import find_target
+from headrace.dialects.mlir import make_context, walk
+from headrace.dialects.parsing import parse_module
+from headrace.passes.lowering.fp8_support import CPU_WITH_BF16
+
+N = 128
+PER_MODULE = 4
+
+
+def _layer(m: int, n: int, k: int, *, by_columns: bool) -> str:
+    """tanh(x @ w + b), and x @ w."""
+    weight = f"tensor<{n}x{k}xf32>" if by_columns else f"tensor<{k}x{n}xf32>"
+    maps = ["m, k", "n, k" if by_columns else "k, n", "m, n"]
+    maps = [f"affine_map<(m, n, k) -> ({dims})>" for dims in maps]
+    x, y = f"tensor<{m}x{k}xf32>", f"tensor<{m}x{n}xf32>"
+    whole = "affine_map<(i, j) -> (i, j)>"
+    return f"""
+func.func @main(%x: {x}, %w: {weight}, %b: tensor<{n}xf32>) -> ({y}, {y}) {{
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : {y}
+  %f = linalg.fill ins(%zero : f32) outs(%e : {y}) -> {y}
+  %p = linalg.matmul indexing_maps = [{", ".join(maps)}]
+    ins(%x, %w : {x}, {weight}) outs(%f : {y}) -> {y}
+  %t = linalg.generic {{indexing_maps = [{whole}, affine_map<(i, j) -> (j)>, {whole}],
+      iterator_types = ["parallel", "parallel"]}}
+      ins(%p, %b : {y}, tensor<{n}xf32>) outs(%e : {y}) {{
+  ^bb0(%a: f32, %c: f32, %o: f32):
+    %0 = arith.addf %a, %c : f32
+    %1 = math.tanh %0 : f32
+    linalg.yield %1 : f32
+  }} -> {y}
+  return %t, %p : {y}, {y}
+}}
+"""
+
+
+def _panels(text: str) -> int:
+    """How many weights the module packs."""
+    return len(re.findall(r"flow.dispatch.region -> \(tensor<\d+x\d+x64xf32>\)", text))
+
+
+@pytest.mark.parametrize("by_columns", [False, True])
+@pytest.mark.parametrize(
+    "sizes", [(128, 64, 1), (132, 192, 37), (160, 64, 300), (256, 320, 64), (2048, 64, 3)]
+)
+def test_sizes(sizes: tuple[int, int, int], by_columns: bool) -> None:
+    """Whole numbers: sums are exact in any order."""
+    m, n, k = sizes
+    module = lowered(_layer(m, n, k, by_columns=by_columns), CPU_WITH_BF16)
+    assert _panels(str(module)) == 1
+    random = np.random.default_rng(0)
+    x, w = (random.integers(-3, 4, s).astype(np.float32) for s in ((m, k), (k, n)))
+    b = random.standard_normal(n).astype(np.float32)
+    weight = np.ascontiguousarray(w.T) if by_columns else w
+    activated, product = Program(compiled(module, "cpu")[0])("main", x, weight, b)
+    assert np.array_equal(product, x @ w)
+    assert error(activated, np.tanh(x @ w + b)) < 1e-6
+
+
+# Launches, with and without the option, and bytes: less than stock's best
+# (16.8 MB). Nothing is stored twice.
+@pytest.mark.parametrize("multi_use", [False, True])
+@pytest.mark.parametrize(
+    ("name", "launches"),
+    [
+        ("a_multiuse", 3),
+        ("a2_multiuse_nocollapse", 3),
+        ("a3_multiuse_twomatmul", 5),
+        ("a4_twomatmul_noresidual", 5),
+    ],
+)
+def test_cases(name: str, launches: int, multi_use: bool) -> None:
+    module = lowered((CASES / f"{name}.mlir").read_text(), CPU_WITH_BF16, multi_use=multi_use)
+    vmfb, counts = compiled(module, "cpu")
+    assert counts["launches"] == launches
+    assert counts["bytes_written"] == 14_680_064
+    text = (CASES / f"{name}.mlir").read_text()
+    types = re.findall(r"%\w+: tensor<([\dx]+)xf32>", text.partition("@main")[2].partition("{")[0])
+    random = np.random.default_rng(0)
+    arguments = [
+        random.standard_normal([int(s) for s in t.split("x")]).astype(np.float32) for t in types
+    ]
+    x, b, *weights = arguments
+    p = np.tanh(x + b)
+    expected: list[Array] = [p @ w for w in weights]
+    expected = [expected[0] + p, expected[1]] if name.startswith("a3") else [*expected, p]
+    for a, e in zip(Program(vmfb)("main", *arguments), expected, strict=True):
+        assert error(a, e) < 1e-4
+
+
+def test_weights_of_loops_and_devices() -> None:
+    """One launch packs the weight, before the loop."""
+    text = f"""
+func.func @main(%x: tensor<{N}x{N}xf32>, %w: tensor<{N}x{N}xf32>) -> tensor<{N}x{N}xf32> {{
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %e = tensor.empty() : tensor<{N}x{N}xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<{N}x{N}xf32>) -> tensor<{N}x{N}xf32>
+  %r = scf.for %i = %c0 to %c3 step %c1 iter_args(%h = %x) -> tensor<{N}x{N}xf32> {{
+    %y = linalg.matmul ins(%h, %w : tensor<{N}x{N}xf32>, tensor<{N}x{N}xf32>)
+      outs(%f : tensor<{N}x{N}xf32>) -> tensor<{N}x{N}xf32>
+    scf.yield %y : tensor<{N}x{N}xf32>
+  }}
+  return %r : tensor<{N}x{N}xf32>
+}}
+"""
+    module = lowered(text, CPU_WITH_BF16)
+    (region,) = [op for op in walk(module) if op.name == "flow.dispatch.region"]
+    assert region.parent is not None
+    assert region.parent.operation.name == "func.func"
+    random = np.random.default_rng(0)
+    x = random.integers(-3, 4, (N, N)).astype(np.float32)
+    w = np.eye(N, dtype=np.float32)[random.permutation(N)]
+    (found,) = Program(compiled(module, "cpu")[0])("main", x, w)
+    assert np.array_equal(found, x @ w @ w @ w)
+
+
+@pytest.mark.parametrize("multi_use", [False, True])
+@pytest.mark.parametrize(
+    "batch", [0, *(pytest.param(b, marks=pytest.mark.full) for b in range(1, 16))]
+)
+def test_random_graphs(batch: int, multi_use: bool) -> None:
+    """The graphs of the dispatch stage's test, in sizes that have panels."""
+    seeds = range(batch * PER_MODULE, (batch + 1) * PER_MODULE)
+    text = "".join(GraphWriter(f"f{i}", s, 6 + s % 9).text() for i, s in enumerate(seeds))
+    text = text.replace(str(SMALL * SMALL), str(N * N)).replace(str(SMALL), str(N))
+    flags = find_target("cpu").flags("channel", 1)
+    stock = Program(run_iree_compile(parse_module(text, "m", make_context()), flags).vmfb)
+    module = lowered(text, CPU_WITH_BF16, multi_use=multi_use, estimate=False)
+    assert _panels(str(module)) > 0
+    ours = Program(compiled(module, "cpu")[0])
+    random = np.random.default_rng(batch)
+    x, y, w = (random.standard_normal((N, N)).astype(np.float32) / 16 for _ in range(3))
+    b, s = random.standard_normal(N).astype(np.float32), np.array(0.7, np.float32)
+    q = random.integers(-9, 9, (N, N)).astype(np.int8)
+    h = random.standard_normal((N, 3, N)).astype(np.float32) / 4
+    for index in range(PER_MODULE):
+        expected = stock(f"f{index}", x, y, w, b, s, q, h)
+        found = ours(f"f{index}", x, y, w, b, s, q, h)
+        for a, e in zip(found, expected, strict=True):
+            assert error(a, e) < 1e-4, f"graph {batch * PER_MODULE + index}"
