@@ -1,6 +1,6 @@
 """Launches, bytes and CPU time of dispatches: headrace beside stock iree-compile.
 
-    python benchmarks/dispatch.py [--runs=N] [--plot=FILE.svg] [MODEL.mlir[.gz] ...]
+    python benchmarks/dispatch.py [--runs=N] [--cpu=NAME] [--plot=FILE.svg] [MODEL.mlir[.gz] ...]
 
 For each model (default: ``inputs/dispatch``, two models of the tests and
 Llama 8B) and configuration one line: launches per run of the program, bytes
@@ -77,6 +77,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("models", nargs="*", type=Path)
     parser.add_argument("--runs", type=int, default=20, help="of each program; 0: no times")
+    parser.add_argument("--cpu", default="host", help="as in headrace-compile")
     parser.add_argument("--plot", type=Path, help="write the table as an SVG")
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -89,7 +90,7 @@ def main() -> None:
     rows: list[Row] = []
     for model in arguments.models or default_models():
         with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
-            found = measure(model, Path(folder), arguments.runs)
+            found = measure(model, Path(folder), arguments.runs, arguments.cpu)
         print("\n".join([*(row.line() for row in found), *comparison(found)]), flush=True)
         rows += found
     if arguments.plot:
@@ -104,7 +105,7 @@ def default_models() -> list[Path]:
     ]
 
 
-def measure(model: Path, folder: Path, runs: int) -> list[Row]:
+def measure(model: Path, folder: Path, runs: int, cpu: str) -> list[Row]:
     """All configurations of one model."""
     name = model.parent.name if model.name == "model.mlir" else model.name.partition(".")[0]
     data = model.read_bytes()
@@ -116,7 +117,7 @@ def measure(model: Path, folder: Path, runs: int) -> list[Row]:
         row = Row(name, configuration)
         rows.append(row)
         try:
-            vmfb = build(text, row, runnable)
+            vmfb = build(text, row, runnable, cpu)
         except Exception as error:  # what the compiler refuses or dies of is a result
             row.note = str(error).strip().splitlines()[0].removeprefix("error: ")[:90]
             continue
@@ -153,7 +154,7 @@ def comparison(rows: list[Row]) -> list[str]:
     return lines
 
 
-def build(text: str, row: Row, runnable: bool) -> bytes:
+def build(text: str, row: Row, runnable: bool, cpu: str) -> bytes:
     """Compiles one configuration, to the end if it shall run; fills in the row."""
     from headrace.compiler import report_phases
     from headrace.compiler.iree_child import run_iree_compile
@@ -162,11 +163,11 @@ def build(text: str, row: Row, runnable: bool) -> bytes:
     from headrace.dialects.parsing import parse_module
 
     module = parse_module(text, row.model, make_context())
-    flags = find_target("cpu").flags("channel", 1)
+    flags = find_target("cpu").flags("channel", 1, cpu=cpu)
     if row.configuration in STOCK:
         flags += STOCK[row.configuration]
     else:
-        lower(module, HEADRACE[row.configuration])
+        lower(module, HEADRACE[row.configuration], cpu)
     if not runnable:
         flags += ("--compile-to=stream",)
     child = run_iree_compile(module, flags, report_phases.PHASES)
@@ -191,7 +192,7 @@ def without_structured_loops(text: str) -> str:
     return str(module)
 
 
-def lower(module: Any, multi_use: bool) -> None:
+def lower(module: Any, multi_use: bool, cpu: str) -> None:
     """headrace's passes."""
     from headrace.compiler import pipelines
     from headrace.compiler.driver import device_count
@@ -199,7 +200,10 @@ def lower(module: Any, multi_use: bool) -> None:
     from headrace.passes.pipeline import Pipeline
 
     text = pipelines.default_pipeline(
-        find_target("cpu").pass_target(), "channel", device_count(module, None), multi_use=multi_use
+        find_target("cpu").pass_target(cpu),
+        "channel",
+        device_count(module, None),
+        multi_use=multi_use,
     )
     name = "collectives-to-channels"
     Pipeline.parse(text.replace(name, name + "{native-all-gather=true}")).run(module)

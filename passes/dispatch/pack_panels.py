@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -29,10 +30,12 @@ from .invariant_place import before_loops
 from .matmul_loops import COMPILATION_INFO, element_types, is_free, zero_fill
 from .tiling import tiling_of
 
-# Columns of a panel: four vectors of AVX-512, by four rows in 16 registers.
-_COLUMNS = 64
+# Columns of a panel, the best first: with so many rows at once the sums fill 16 registers
+# of AVX-512, or 8 of AVX2, for so many steps along the depth.
+_COLUMNS = {CPU_WITH_BF16: (64, 16), "cpu": (16,)}
 _ROWS = 4
-# Rows that one workgroup multiplies by one panel.
+_DEPTH = 4
+# Rows and columns of a workgroup.
 _FEWEST, _MOST = 32, 64
 
 _RESHAPES = ("tensor.collapse_shape", "tensor.expand_shape")
@@ -44,20 +47,21 @@ class PackPanels(Pass):
 
     Where the activation has other readers, or comes from outside, packing it
     costs a store of its own; a kernel that reads rows of it as they are, and
-    the weight in panels of 64 columns, is as fast on a CPU with AVX-512: 12.2
-    ms for 512 x 1024 x 1024, where IREE 3.13 takes 12.6 for packed tiles (Goto
-    and van de Geijn, "Anatomy of High-Performance Matrix Multiplication", 2008,
-    say why packing the other operand pays less).
+    the weight in panels of 16 columns (64 with AVX-512), is as fast: 10.4 ms
+    for 512 x 1024 x 1024 with AVX-512, 11.2 with AVX2, 40 with SSE2 alone, where
+    IREE 3.13 takes 12.1, 13.1 and 444 for tiles, packing them included (Goto and
+    van de Geijn, "Anatomy of High-Performance Matrix Multiplication", 2008, say
+    why packing the other operand pays less).
 
-    For f32 matrices of static size whose columns fill panels. A weight that is
-    computed for this product alone is packed by whoever computes it, see
-    ``set-encodings``.
+    For target cpu and f32 matrices of static size whose columns fill panels. A
+    weight that is constant, or computed for this product alone, is packed
+    where it is made, by ``set-encodings``.
 
     Before:
         %y = linalg.matmul ins(%x, %w) outs(%zero) -> tensor<512x1024xf32>
     After:
-        %panels = flow.dispatch.region { linalg.generic ins(%expanded) }   // 16x1024x64
-        %p = linalg.generic {compilation_info = ...} ins(%x, %panels)      // 512x16x64
+        %panels = flow.dispatch.region { linalg.generic ins(%expanded) }   // 64x1024x16
+        %p = linalg.generic {compilation_info = ...} ins(%x, %panels)      // 512x64x16
         %y = tensor.collapse_shape %p [[0], [1, 2]]
     """
 
@@ -65,26 +69,26 @@ class PackPanels(Pass):
     target: str = field(default="cpu", metadata={"help": "as in headrace-compile --target"})
 
     def run(self, module: Operation) -> None:
-        if fp8_support(self.target).name != CPU_WITH_BF16:
-            return
-        candidates = [op for op in walk(module, bodies=False) if _has_panels(op)]
+        widths = _COLUMNS.get(fp8_support(self.target).name, ())
+        plain = _PlainTensors()
+        candidates = [
+            op
+            for op in walk(module, bodies=False)
+            if _has_panels(op, widths)
+            and all(plain.has(op.operands[place], place) for place in range(2))
+        ]
         readers: dict[Value, int] = {}
         for op in candidates:
             readers[op.operands[1]] = readers.get(op.operands[1], 0) + 1
-        worth, plain = tiling_of(self.target).worth, _PlainTensors()
-        chosen = [
-            op
-            for op in candidates
-            if all(plain.has(op.operands[place], place) for place in range(2))
-            # Multiply-adds per element of the weight.
-            and tensor_type(op.operands[0]).shape[0] * readers[op.operands[1]] >= worth
-        ]
-        packer = _Packer()
-        for op in chosen:
-            packer.pack(op)
+        packer, worth = _Packer(widths), tiling_of(self.target).worth
+        for op in candidates:
+            lhs, rhs, _ = op.operands
+            # Multiply-adds per element of the weight, which is written for them.
+            if tensor_type(lhs).shape[0] * readers[rhs] >= worth:
+                packer.pack(op)
 
 
-def _has_panels(op: Operation) -> bool:
+def _has_panels(op: Operation, widths: tuple[int, ...]) -> bool:
     """Whether it is a product of f32 matrices whose sizes suit panels."""
     if not op.name.startswith("linalg.") or len(op.results) != 1 or not is_free(op):
         return False
@@ -102,8 +106,13 @@ def _has_panels(op: Operation) -> bool:
     if maker is not None and maker.name in ("arith.constant", "util.global.load"):
         return False  # packed once, by set-encodings
     return tensor_type(op.operands[0]).has_static_shape and (
-        columns > 0 and columns % _COLUMNS == 0 and _rows_at_once(rows) is not None
+        _width(columns, widths) is not None and _rows_at_once(rows) is not None
     )
+
+
+def _width(columns: int, widths: tuple[int, ...]) -> int | None:
+    """Of the panels that so many columns fill."""
+    return next((width for width in widths if columns > 0 and columns % width == 0), None)
 
 
 def _rows_at_once(rows: int) -> int | None:
@@ -151,34 +160,37 @@ def _multiplies(op: Operation) -> bool:
 class _Packer:
     """Rewrites products; equal weights are packed once."""
 
-    def __init__(self) -> None:
+    def __init__(self, widths: tuple[int, ...]) -> None:
+        self._widths = widths
         self._panels: dict[tuple[Value, bool, Block], Value] = {}
 
     def pack(self, op: Operation) -> None:
         loops = contraction_loops(op)
+        width = _width(tensor_type(op.results[0]).shape[1], self._widths)
         assert loops is not None
+        assert width is not None
         by_rows = loops[1][0] == loops[0][1]
         place = before_loops(op, op.operands[1])
         key = (op.operands[1], by_rows, place.block)
         if key not in self._panels:
             b = TensorBuilder(InsertionPoint(place), op.location)
-            self._panels[key] = _panels(b, op.operands[1], by_rows=by_rows)
+            self._panels[key] = _panels(b, op.operands[1], width, by_rows=by_rows)
         b = TensorBuilder(InsertionPoint(op), op.location)
         result = _product(b, op, self._panels[key])
         op.results[0].replace_all_uses_with(result)
         op.erase()
 
 
-def _panels(b: TensorBuilder, weight: Value, *, by_rows: bool) -> Value:
-    """A weight of depth x columns (``by_rows``), or columns x depth, as panels x depth x 64."""
+def _panels(b: TensorBuilder, weight: Value, width: int, *, by_rows: bool) -> Value:
+    """A weight of depth x columns (``by_rows``), or columns x depth, as panels x depth x width."""
     depth, columns = tensor_type(weight).shape if by_rows else tensor_type(weight).shape[::-1]
-    count = columns // _COLUMNS
+    count = columns // width
     if by_rows:
-        groups, shape, dims = [[0], [1, 2]], [depth, count, _COLUMNS], [1, 0, 2]
+        groups, shape, dims = [[0], [1, 2]], [depth, count, width], [1, 0, 2]
     else:
-        groups, shape, dims = [[0, 1], [2]], [count, _COLUMNS, depth], [0, 2, 1]
+        groups, shape, dims = [[0, 1], [2]], [count, width, depth], [0, 2, 1]
     source = b.expand_shape(weight, groups, with_shape(weight.type, shape))
-    type_ = with_shape(weight.type, [count, depth, _COLUMNS])
+    type_ = with_shape(weight.type, [count, depth, width])
     with b.loc.context:
         segments = DenseI32ArrayAttr.get([0, 0])
     region = Operation.create(
@@ -201,8 +213,9 @@ def _panels(b: TensorBuilder, weight: Value, *, by_rows: bool) -> Value:
 def _product(b: TensorBuilder, op: Operation, panels: Value) -> Value:
     """``op`` with its weight in panels; the result as ``op`` has it."""
     lhs, _, init = op.operands
-    rows, columns = tensor_type(init).shape
-    type_ = with_shape(init.type, [rows, columns // _COLUMNS, _COLUMNS])
+    rows = tensor_type(init).shape[0]
+    count, depth, width = tensor_type(panels).shape
+    type_ = with_shape(init.type, [rows, count, width])
     groups = [[0], [1, 2]]
     if zero_fill(op) is None:
         start = b.expand_shape(init, groups, type_)
@@ -210,7 +223,7 @@ def _product(b: TensorBuilder, op: Operation, panels: Value) -> Value:
         start = b.fill(0.0, b.op("tensor.empty", [], type_))
     with b.loc:
         maps = [dims_map(4, dims) for dims in ([0, 3], [1, 3, 2], [0, 1, 2])]
-        info = Attribute.parse(_compilation_info(rows))
+        info = Attribute.parse(_compilation_info(rows, count, depth, width))
     product = b.generic(
         [(lhs, maps[0]), (panels, maps[1])],
         (start, maps[2]),
@@ -221,12 +234,16 @@ def _product(b: TensorBuilder, op: Operation, panels: Value) -> Value:
     return b.collapse_shape(product, groups, RankedTensorType(init.type))
 
 
-def _compilation_info(rows: int) -> str:
-    """How IREE is to make the kernel; by itself it takes one row at a time."""
-    at_once = _rows_at_once(rows)
+def _compilation_info(rows: int, panels: int, depth: int, width: int) -> str:
+    """How IREE is to make the kernel; by itself it takes one row at a time.
+
+    All sizes divide what they are parts of: nothing is left over for slow code.
+    """
+    at_once = math.gcd(panels, max(_MOST // width, 1))
     config = (
-        f"distribution = [{at_once}, 1, {_COLUMNS}, 0], "
-        f"vector_common_parallel = [{_ROWS}, 1, {_COLUMNS}, 0], vector_reduction = [0, 0, 0, 1]"
+        f"distribution = [{_rows_at_once(rows)}, {at_once}, {width}, 0], "
+        f"vector_common_parallel = [{_ROWS}, 1, {width}, 0], "
+        f"vector_reduction = [0, 0, 0, {math.gcd(depth, _DEPTH)}]"
     )
     return (
         f"#iree_codegen.compilation_info<lowering_config = #iree_cpu.lowering_config<{config}>, "

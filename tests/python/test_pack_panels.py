@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from dispatch_graphs import GraphWriter
 from dispatch_graphs import N as SMALL
-from dispatch_programs import CASES, Program, compiled, error, lowered
-from headrace.compiler.element_types import Array
+from dispatch_programs import Program, compiled, error, lowered
 from headrace.compiler.iree_child import run_iree_compile
 from headrace.compiler.targets import find_target
 from headrace.dialects.mlir import make_context, walk
@@ -17,6 +16,7 @@ from headrace.dialects.parsing import parse_module
 from headrace.passes.lowering.fp8_support import CPU_WITH_BF16
 
 N = 128
+TARGETS = ("cpu", CPU_WITH_BF16)
 PER_MODULE = 4
 
 
@@ -49,17 +49,18 @@ func.func @main(%x: {x}, %w: {weight}, %b: tensor<{n}xf32>) -> ({y}, {y}) {{
 
 def _panels(text: str) -> int:
     """How many weights the module packs."""
-    return len(re.findall(r"flow.dispatch.region -> \(tensor<\d+x\d+x64xf32>\)", text))
+    return len(re.findall(r"flow.dispatch.region -> \(tensor<\d+x\d+x(16|64)xf32>\)", text))
 
 
+@pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("by_columns", [False, True])
 @pytest.mark.parametrize(
-    "sizes", [(128, 64, 1), (132, 192, 37), (160, 64, 300), (256, 320, 64), (2048, 64, 3)]
+    "sizes", [(128, 64, 1), (132, 192, 37), (160, 48, 302), (256, 320, 64), (2048, 16, 3)]
 )
-def test_sizes(sizes: tuple[int, int, int], by_columns: bool) -> None:
+def test_sizes(sizes: tuple[int, int, int], by_columns: bool, target: str) -> None:
     """Whole numbers: sums are exact in any order."""
     m, n, k = sizes
-    module = lowered(_layer(m, n, k, by_columns=by_columns), CPU_WITH_BF16)
+    module = lowered(_layer(m, n, k, by_columns=by_columns), target)
     assert _panels(str(module)) == 1
     random = np.random.default_rng(0)
     x, w = (random.integers(-3, 4, s).astype(np.float32) for s in ((m, k), (k, n)))
@@ -70,38 +71,7 @@ def test_sizes(sizes: tuple[int, int, int], by_columns: bool) -> None:
     assert error(activated, np.tanh(x @ w + b)) < 1e-6
 
 
-# Launches, with and without the option, and bytes: less than stock's best
-# (16.8 MB). Nothing is stored twice.
-@pytest.mark.parametrize("multi_use", [False, True])
-@pytest.mark.parametrize(
-    ("name", "launches"),
-    [
-        ("a_multiuse", 3),
-        ("a2_multiuse_nocollapse", 3),
-        ("a3_multiuse_twomatmul", 5),
-        ("a4_twomatmul_noresidual", 5),
-    ],
-)
-def test_cases(name: str, launches: int, multi_use: bool) -> None:
-    module = lowered((CASES / f"{name}.mlir").read_text(), CPU_WITH_BF16, multi_use=multi_use)
-    vmfb, counts = compiled(module, "cpu")
-    assert counts["launches"] == launches
-    assert counts["bytes_written"] == 14_680_064
-    text = (CASES / f"{name}.mlir").read_text()
-    types = re.findall(r"%\w+: tensor<([\dx]+)xf32>", text.partition("@main")[2].partition("{")[0])
-    random = np.random.default_rng(0)
-    arguments = [
-        random.standard_normal([int(s) for s in t.split("x")]).astype(np.float32) for t in types
-    ]
-    x, b, *weights = arguments
-    p = np.tanh(x + b)
-    expected: list[Array] = [p @ w for w in weights]
-    expected = [expected[0] + p, expected[1]] if name.startswith("a3") else [*expected, p]
-    for a, e in zip(Program(vmfb)("main", *arguments), expected, strict=True):
-        assert error(a, e) < 1e-4
-
-
-def test_weights_of_loops_and_devices() -> None:
+def test_weights_of_loops() -> None:
     """One launch packs the weight, before the loop."""
     text = f"""
 func.func @main(%x: tensor<{N}x{N}xf32>, %w: tensor<{N}x{N}xf32>) -> tensor<{N}x{N}xf32> {{
@@ -119,7 +89,7 @@ func.func @main(%x: tensor<{N}x{N}xf32>, %w: tensor<{N}x{N}xf32>) -> tensor<{N}x
   return %r : tensor<{N}x{N}xf32>
 }}
 """
-    module = lowered(text, CPU_WITH_BF16)
+    module = lowered(text, "cpu")
     (region,) = [op for op in walk(module) if op.name == "flow.dispatch.region"]
     assert region.parent is not None
     assert region.parent.operation.name == "func.func"
@@ -132,7 +102,7 @@ func.func @main(%x: tensor<{N}x{N}xf32>, %w: tensor<{N}x{N}xf32>) -> tensor<{N}x
 
 @pytest.mark.parametrize("multi_use", [False, True])
 @pytest.mark.parametrize(
-    "batch", [0, *(pytest.param(b, marks=pytest.mark.full) for b in range(1, 16))]
+    "batch", [0, 1, *(pytest.param(b, marks=pytest.mark.full) for b in range(2, 16))]
 )
 def test_random_graphs(batch: int, multi_use: bool) -> None:
     """The graphs of the dispatch stage's test, in sizes that have panels."""
@@ -141,7 +111,7 @@ def test_random_graphs(batch: int, multi_use: bool) -> None:
     text = text.replace(str(SMALL * SMALL), str(N * N)).replace(str(SMALL), str(N))
     flags = find_target("cpu").flags("channel", 1)
     stock = Program(run_iree_compile(parse_module(text, "m", make_context()), flags).vmfb)
-    module = lowered(text, CPU_WITH_BF16, multi_use=multi_use, estimate=False)
+    module = lowered(text, TARGETS[batch % 2], multi_use=multi_use, estimate=False)
     assert _panels(str(module)) > 0
     ours = Program(compiled(module, "cpu")[0])
     random = np.random.default_rng(batch)

@@ -6,17 +6,16 @@ from typing import Any
 
 import headrace
 import pytest
-from dispatch_programs import CASES
+from dispatch_programs import without_panels
 from test_models import MODELS
-from test_multi_use_option import CPU
 
 NAME = "experimental_multi_use_encoding_fusion"
 # Plain, and packed: what the option saves and adds in each case.
 MULTI_USE = {
-    "a_multiuse": (1, 2 << 20),
-    "a2_multiuse_nocollapse": (1, 2 << 20),
-    "a3_multiuse_twomatmul": (1, 2 << 20),
-    "a4_twomatmul_noresidual": (1, 2 << 20),
+    "a_multiuse": (1, 512 * 1000 * 4),
+    "a2_multiuse_nocollapse": (1, 512 * 1000 * 4),
+    "a3_multiuse_twomatmul": (1, 512 * 1000 * 4),
+    "a4_twomatmul_noresidual": (1, 512 * 1000 * 4),
 }
 
 
@@ -27,7 +26,7 @@ def report_of(source: Any, **options: Any) -> Any:
 @pytest.mark.parametrize("name", MULTI_USE)
 @pytest.mark.parametrize("multi_use", [False, True])
 def test_totals_with_and_without_the_option(name: str, multi_use: bool) -> None:
-    report = report_of(CASES / f"{name}.mlir", cpu=CPU, **{NAME: multi_use})
+    report = report_of(without_panels(name), **{NAME: multi_use})
     fusion = report["encoding_fusion"]
     launches, added = MULTI_USE[name]
     assert fusion["total_without_option"] == {
@@ -41,15 +40,15 @@ def test_totals_with_and_without_the_option(name: str, multi_use: bool) -> None:
         "bytes_added": added,
     }
     values = [
-        {"value": "tensor<512x1024xf32>", "launches_saved": 1, "bytes_added": added, "trips": 1}
+        {"value": "tensor<512x1000xf32>", "launches_saved": 1, "bytes_added": added, "trips": 1}
     ]
     assert fusion["values"] == (values if multi_use else [])
 
 
 @pytest.mark.parametrize("name", MULTI_USE)
 def test_the_launches_that_fusion_saves_are_gone(name: str) -> None:
-    without = report_of(CASES / f"{name}.mlir", cpu=CPU)
-    given = report_of(CASES / f"{name}.mlir", cpu=CPU, **{NAME: True})
+    without = report_of(without_panels(name))
+    given = report_of(without_panels(name), **{NAME: True})
     saved = given["encoding_fusion"]["total_with_option"]["launches_saved"]
     assert without["launches"] - given["launches"] == saved
 

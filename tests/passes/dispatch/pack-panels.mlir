@@ -1,11 +1,19 @@
 // RUN: headrace-opt %s --pass-pipeline='builtin.module(pack-panels{target=cpu-bf16},canonicalize,cse)' --split-input-file | FileCheck %s
-// RUN: headrace-opt %s --pass-pipeline='builtin.module(pack-panels{target=cpu},canonicalize,cse)' --split-input-file | FileCheck %s --check-prefix=OTHER
+// RUN: headrace-opt %s --pass-pipeline='builtin.module(pack-panels{target=cpu},canonicalize,cse)' --split-input-file | FileCheck %s --check-prefix=NARROW
+// RUN: headrace-opt %s --pass-pipeline='builtin.module(pack-panels{target=gfx950},canonicalize,cse)' --split-input-file | FileCheck %s --check-prefix=OTHER
 
-// On CPUs without AVX-512, no panels.
 // OTHER-NOT: compilation_info
 
+// Without AVX-512 panels have 16 columns, and a workgroup takes up to four.
+// NARROW-DAG: #{{.*}} = #iree_cpu.lowering_config<distribution = [64, 4, 16, 0], vector_common_parallel = [4, 1, 16, 0], vector_reduction = [0, 0, 0, 4]>
+// NARROW-LABEL: @argument(
+// NARROW: flow.dispatch.region -> (tensor<8x80x16xf32>)
+// NARROW: linalg.generic {{.*}} outs(%{{.*}} : tensor<128x8x16xf32>)
+// NARROW-LABEL: @refused(
+// NARROW-NOT: compilation_info
+
 // An argument is in memory as it is: it is read so, and the weight in panels.
-// CHECK-DAG: #[[CONFIG:.*]] = #iree_cpu.lowering_config<distribution = [64, 1, 64, 0], vector_common_parallel = [4, 1, 64, 0], vector_reduction = [0, 0, 0, 1]>
+// CHECK-DAG: #[[CONFIG:.*]] = #iree_cpu.lowering_config<distribution = [64, 1, 64, 0], vector_common_parallel = [4, 1, 64, 0], vector_reduction = [0, 0, 0, 4]>
 // CHECK-LABEL: @argument(
 // CHECK: %[[W:.*]] = tensor.expand_shape %arg1 {{\[}}[0], [1, 2]] output_shape [80, 2, 64]
 // CHECK: %[[P:.*]] = flow.dispatch.region -> (tensor<2x80x64xf32>) {
@@ -142,4 +150,15 @@ func.func @refused(%few: tensor<64x64xf32>, %odd: tensor<508x64xf32>, %x: tensor
   } -> tensor<64x64xf32>
   %9 = linalg.matmul ins(%x, %a : tensor<128x64xf32>, tensor<64x64xf32>) outs(%i : tensor<128x64xf32>) -> tensor<128x64xf32>
   return %0, %1, %2, %3, %4, %5, %6, %7, %8, %9 : tensor<64x64xf32>, tensor<508x64xf32>, tensor<128x72xf32>, tensor<?x64xf32>, tensor<128x64xf32>, tensor<128x64xf32>, tensor<2x128x64xf32>, tensor<128x64xf32>, tensor<128x64xf32>, tensor<128x64xf32>
+}
+
+// -----
+
+// Columns that fill panels of 16 only; an odd depth is taken step by step.
+// CHECK-DAG: #{{.*}} = #iree_cpu.lowering_config<distribution = [64, 1, 16, 0], vector_common_parallel = [4, 1, 16, 0], vector_reduction = [0, 0, 0, 1]>
+// CHECK-LABEL: @narrow(
+// CHECK: flow.dispatch.region -> (tensor<5x37x16xf32>)
+func.func @narrow(%x: tensor<192x37xf32>, %w: tensor<37x80xf32>, %i: tensor<192x80xf32>) -> tensor<192x80xf32> {
+  %r = linalg.matmul ins(%x, %w : tensor<192x37xf32>, tensor<37x80xf32>) outs(%i : tensor<192x80xf32>) -> tensor<192x80xf32>
+  return %r : tensor<192x80xf32>
 }
