@@ -11,6 +11,7 @@
 // NARROW: linalg.generic {{.*}} outs(%{{.*}} : tensor<128x8x16xf32>)
 // NARROW-LABEL: @refused(
 // NARROW-NOT: compilation_info
+// NARROW: return
 
 // An argument is in memory as it is: it is read so, and the weight in panels.
 // CHECK-DAG: #[[CONFIG:.*]] = #iree_cpu.lowering_config<distribution = [64, 1, 64, 0], vector_common_parallel = [4, 1, 64, 0], vector_reduction = [0, 0, 0, 4]>
