@@ -6,13 +6,9 @@ import re
 
 import numpy as np
 import pytest
-from dispatch_graphs import GraphWriter
-from dispatch_graphs import N as SMALL
 from dispatch_programs import Program, compiled, error, lowered
-from headrace.compiler.iree_child import run_iree_compile
-from headrace.compiler.targets import find_target
-from headrace.dialects.mlir import make_context, walk
-from headrace.dialects.parsing import parse_module
+from graph_comparison import check_graphs
+from headrace.dialects.mlir import walk
 from headrace.passes.lowering.fp8_support import CPU_WITH_BF16
 
 N = 128
@@ -107,20 +103,5 @@ func.func @main(%x: tensor<{N}x{N}xf32>, %w: tensor<{N}x{N}xf32>) -> tensor<{N}x
 def test_random_graphs(batch: int, multi_use: bool) -> None:
     """The graphs of the dispatch stage's test, in sizes that have panels."""
     seeds = range(batch * PER_MODULE, (batch + 1) * PER_MODULE)
-    text = "".join(GraphWriter(f"f{i}", s, 6 + s % 9).text() for i, s in enumerate(seeds))
-    text = text.replace(str(SMALL * SMALL), str(N * N)).replace(str(SMALL), str(N))
-    flags = find_target("cpu").flags("channel", 1)
-    stock = Program(run_iree_compile(parse_module(text, "m", make_context()), flags).vmfb)
-    module = lowered(text, TARGETS[batch % 2], multi_use=multi_use, estimate=False)
+    module = check_graphs(seeds, TARGETS[batch % 2], N, multi_use=multi_use)
     assert _panels(str(module)) > 0
-    ours = Program(compiled(module, "cpu")[0])
-    random = np.random.default_rng(batch)
-    x, y, w = (random.standard_normal((N, N)).astype(np.float32) / 16 for _ in range(3))
-    b, s = random.standard_normal(N).astype(np.float32), np.array(0.7, np.float32)
-    q = random.integers(-9, 9, (N, N)).astype(np.int8)
-    h = random.standard_normal((N, 3, N)).astype(np.float32) / 4
-    for index in range(PER_MODULE):
-        expected = stock(f"f{index}", x, y, w, b, s, q, h)
-        found = ours(f"f{index}", x, y, w, b, s, q, h)
-        for a, e in zip(found, expected, strict=True):
-            assert error(a, e) < 1e-4, f"graph {batch * PER_MODULE + index}"
