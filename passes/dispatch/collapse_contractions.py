@@ -21,7 +21,7 @@ from ...dialects.mlir import (
 )
 from ..base import Pass
 from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
-from .matmul_loops import zero_fill
+from .matmul_loops import init_fill, refilled
 
 
 @dataclass(frozen=True)
@@ -91,14 +91,11 @@ class CollapseContraction(Pattern[Collapse]):
 
     def rewrite(self, op: Operation, match: Collapse, rewriter: Rewriter) -> None:
         b = TensorBuilder(rewriter.before(op), op.location)
-        fill = zero_fill(op)
+        fill = init_fill(op)
         operands = [_collapsed(b, v, dims) for v, dims in zip(op.operands, match.dims, strict=True)]
         if fill is not None:
             empty = b.op("tensor.empty", [], operands[2].type)
-            made_fill = fill.clone(ip=b.ip).operation
-            made_fill.operands[1] = empty
-            made_fill.results[0].set_type(operands[2].type)
-            operands[2] = made_fill.results[0]
+            operands[2] = refilled(b, fill, empty)
         made = Operation.create(
             "linalg.generic",
             results=[operands[2].type],

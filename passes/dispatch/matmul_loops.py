@@ -132,11 +132,19 @@ def is_free(op: Operation) -> bool:
     return all(encoding_of(o.type) is None for o in op.operands)
 
 
-def zero_fill(op: Operation) -> Operation | None:
-    """The ``linalg.fill`` that a contraction accumulates into; None if it adds
-    to something else."""
+def init_fill(op: Operation) -> Operation | None:
+    """The ``linalg.fill``, with whatever number, that a contraction accumulates
+    into; None if it adds to something else."""
     fill = defining_op(op.operands[len(op.operands) - 1])
     return fill if fill is not None and fill.name == "linalg.fill" else None
+
+
+def refilled(b: TensorBuilder, fill: Operation, empty: Value) -> Value:
+    """``empty``, of any shape or encoding, filled with what ``fill`` fills with."""
+    made = fill.clone(ip=b.ip).operation
+    made.operands[1] = empty
+    made.results[0].set_type(empty.type)
+    return made.results[0]
 
 
 def indexing_maps(op: Operation) -> list[AffineMap]:

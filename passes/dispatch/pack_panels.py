@@ -27,7 +27,7 @@ from ..base import Pass
 from ..lowering.fp8_support import CPU_WITH_BF16, fp8_support
 from .elementwise import is_bit_extend, is_broadcast
 from .invariant_place import before_loops
-from .matmul_loops import COMPILATION_INFO, element_types, is_free, zero_fill
+from .matmul_loops import COMPILATION_INFO, element_types, init_fill, is_free, refilled
 from .tiling import tiling_of
 
 # Columns of a panel, the best first: with so many rows at once the sums fill 16 registers
@@ -35,7 +35,7 @@ from .tiling import tiling_of
 _COLUMNS = {CPU_WITH_BF16: (64, 16), "cpu": (16,)}
 _ROWS = 4
 _DEPTH = 4
-# Rows and columns of a workgroup.
+# Rows of a workgroup.
 _FEWEST, _MOST = 32, 64
 
 _RESHAPES = ("tensor.collapse_shape", "tensor.expand_shape")
@@ -80,12 +80,17 @@ class PackPanels(Pass):
         readers: dict[Value, int] = {}
         for op in candidates:
             readers[op.operands[1]] = readers.get(op.operands[1], 0) + 1
-        packer, worth = _Packer(widths), tiling_of(self.target).worth
-        for op in candidates:
-            lhs, rhs, _ = op.operands
+        worth = tiling_of(self.target).worth
+        # All are chosen before any is rewritten: one may be another's weight.
+        chosen = [
+            op
+            for op in candidates
             # Multiply-adds per element of the weight, which is written for them.
-            if tensor_type(lhs).shape[0] * readers[rhs] >= worth:
-                packer.pack(op)
+            if tensor_type(op.operands[0]).shape[0] * readers[op.operands[1]] >= worth
+        ]
+        packer = _Packer(widths)
+        for op in chosen:
+            packer.pack(op)
 
 
 def _has_panels(op: Operation, widths: tuple[int, ...]) -> bool:
@@ -217,13 +222,14 @@ def _product(b: TensorBuilder, op: Operation, panels: Value) -> Value:
     count, depth, width = tensor_type(panels).shape
     type_ = with_shape(init.type, [rows, count, width])
     groups = [[0], [1, 2]]
-    if zero_fill(op) is None:
+    fill = init_fill(op)
+    if fill is None:
         start = b.expand_shape(init, groups, type_)
     else:
-        start = b.fill(0.0, b.op("tensor.empty", [], type_))
+        start = refilled(b, fill, b.op("tensor.empty", [], type_))
     with b.loc:
         maps = [dims_map(4, dims) for dims in ([0, 3], [1, 3, 2], [0, 1, 2])]
-        info = Attribute.parse(_compilation_info(rows, count, depth, width))
+        info = Attribute.parse(_compilation_info(rows, depth, width))
     product = b.generic(
         [(lhs, maps[0]), (panels, maps[1])],
         (start, maps[2]),
@@ -234,14 +240,16 @@ def _product(b: TensorBuilder, op: Operation, panels: Value) -> Value:
     return b.collapse_shape(product, groups, RankedTensorType(init.type))
 
 
-def _compilation_info(rows: int, panels: int, depth: int, width: int) -> str:
+def _compilation_info(rows: int, depth: int, width: int) -> str:
     """How IREE is to make the kernel; by itself it takes one row at a time.
 
     All sizes divide what they are parts of: nothing is left over for slow code.
+    A workgroup makes rows of one panel: where its dispatch packs them for
+    another matmul, that is one vector operation, and IREE 3.13 refuses those of
+    8 KiB with SSE, 16 with AVX2 and 32 with AVX-512 ("large vector sizes").
     """
-    at_once = math.gcd(panels, max(_MOST // width, 1))
     config = (
-        f"distribution = [{_rows_at_once(rows)}, {at_once}, {width}, 0], "
+        f"distribution = [{_rows_at_once(rows)}, 1, {width}, 0], "
         f"vector_common_parallel = [{_ROWS}, 1, {width}, 0], "
         f"vector_reduction = [0, 0, 0, {math.gcd(depth, _DEPTH)}]"
     )

@@ -36,9 +36,10 @@ from .matmul_loops import (
     MatmulLoops,
     element_types,
     indexing_maps,
+    init_fill,
     is_free,
     matmul_loops,
-    zero_fill,
+    refilled,
 )
 from .sink_encodings import sink_encodings
 from .tiling import Tiling, assumed, tiling_of
@@ -218,12 +219,9 @@ def _encoded_init(
     """What is accumulated into, packed; a fill fills a packed tensor."""
     init = _init(op)
     attribute = encoding.attribute(op.context)
-    fill = zero_fill(op)
+    fill = init_fill(op)
     if fill is None:
         return set_encoding(b, init, attribute, dims)
     type_ = encoded(init.type, attribute)
     empty = b.op("tensor.empty", dynamic_sizes(b, init), type_)
-    made = fill.clone(ip=b.ip).operation
-    made.operands[1] = empty
-    made.results[0].set_type(type_)
-    return made.results[0]
+    return refilled(b, fill, empty)

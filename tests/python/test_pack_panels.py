@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from dispatch_programs import Program, compiled, error, lowered
 from graph_comparison import check_graphs
+from headrace.compiler.iree_child import run_iree_compile
+from headrace.compiler.targets import find_target
 from headrace.dialects.mlir import walk
 from headrace.passes.lowering.fp8_support import CPU_WITH_BF16
 
@@ -105,3 +107,76 @@ def test_random_graphs(batch: int, multi_use: bool) -> None:
     seeds = range(batch * PER_MODULE, (batch + 1) * PER_MODULE)
     module = check_graphs(seeds, TARGETS[batch % 2], N, multi_use=multi_use)
     assert _panels(str(module)) > 0
+
+
+def _matmul(name: str, lhs: str, rhs: str, init: str, n: int = N) -> str:
+    t = f"tensor<{n}x{n}xf32>"
+    return f"  {name} = linalg.matmul ins({lhs}, {rhs} : {t}, {t}) outs({init} : {t}) -> {t}\n"
+
+
+def test_sums_start_from_what_the_init_is_filled_with() -> None:
+    t = f"tensor<{N}x{N}xf32>"
+    text = f"""
+func.func @main(%x: {t}, %w: {t}) -> {t} {{
+  %two = arith.constant 2.0 : f32
+  %e = tensor.empty() : {t}
+  %f = linalg.fill ins(%two : f32) outs(%e : {t}) -> {t}
+{_matmul("%y", "%x", "%w", "%f")}
+  return %y : {t}
+}}
+"""
+    module = lowered(text, "cpu")
+    assert _panels(str(module)) == 1
+    x, w = np.random.default_rng(0).integers(-3, 4, (2, N, N)).astype(np.float32)
+    (found,) = Program(compiled(module, "cpu")[0])("main", x, w)
+    assert np.array_equal(found, x @ w + 2)
+
+
+def test_product_is_a_weight() -> None:
+    t = f"tensor<{N}x{N}xf32>"
+    text = f"""
+func.func @main(%x: {t}, %w: {t}) -> {t} {{
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : {t}
+  %f = linalg.fill ins(%zero : f32) outs(%e : {t}) -> {t}
+{_matmul("%p", "%x", "%w", "%f")}{_matmul("%y", "%p", "%p", "%f")}
+  return %y : {t}
+}}
+"""
+    module = lowered(text, "cpu")
+    assert _panels(str(module)) == 2
+    x, w = np.random.default_rng(0).integers(-2, 3, (2, N, N)).astype(np.float32)
+    (found,) = Program(compiled(module, "cpu")[0])("main", x, w)
+    assert np.array_equal(found, x @ w @ (x @ w))
+
+
+@pytest.mark.parametrize("cpu", ["host", "x86-64", "x86-64-v3"])
+def test_result_is_packed(cpu: str) -> None:
+    """Panels' dispatch packs the result for another matmul: IREE limits how much
+    of it at once, and more so on CPUs with shorter vectors."""
+    n = 512
+    t, same = f"tensor<{n}x{n}xf32>", "affine_map<(i, j) -> (i, j)>"
+    text = f"""
+func.func @main(%x: {t}, %w: {t}) -> {t} {{
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : {t}
+  %f = linalg.fill ins(%zero : f32) outs(%e : {t}) -> {t}
+{_matmul("%p", "%x", "%w", "%f", n)}
+  %a = linalg.generic {{indexing_maps = [{same}, {same}],
+      iterator_types = ["parallel", "parallel"]}} ins(%p : {t}) outs(%e : {t}) {{
+  ^bb0(%i: f32, %o: f32):
+    %0 = math.absf %i : f32
+    linalg.yield %0 : f32
+  }} -> {t}
+{_matmul("%y", "%a", "%w", "%f", n)}
+  return %y : {t}
+}}
+"""
+    target = find_target("cpu")
+    module = lowered(text, target.pass_target(cpu))
+    regions = [str(op) for op in walk(module) if op.name == "flow.dispatch.region"]
+    assert sum("compilation_info" in r and "set_encoding" in r for r in regions) == 1
+    x, w = np.random.default_rng(0).integers(-1, 2, (2, n, n)).astype(np.float32)
+    vmfb = run_iree_compile(module, target.flags("channel", 1, cpu)).vmfb
+    (found,) = Program(vmfb)("main", x, w)
+    assert np.array_equal(found, np.abs(x @ w) @ w)

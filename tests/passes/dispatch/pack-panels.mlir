@@ -5,7 +5,7 @@
 // OTHER-NOT: compilation_info
 
 // Without AVX-512 panels have 16 columns, and a workgroup takes up to four.
-// NARROW-DAG: #{{.*}} = #iree_cpu.lowering_config<distribution = [64, 4, 16, 0], vector_common_parallel = [4, 1, 16, 0], vector_reduction = [0, 0, 0, 4]>
+// NARROW-DAG: #{{.*}} = #iree_cpu.lowering_config<distribution = [64, 1, 16, 0], vector_common_parallel = [4, 1, 16, 0], vector_reduction = [0, 0, 0, 4]>
 // NARROW-LABEL: @argument(
 // NARROW: flow.dispatch.region -> (tensor<8x80x16xf32>)
 // NARROW: linalg.generic {{.*}} outs(%{{.*}} : tensor<128x8x16xf32>)
