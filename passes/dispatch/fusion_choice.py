@@ -83,8 +83,14 @@ class _RegionTests:
         self._store(self._yielded[fusion.source.result], _encoding(fusion))
 
     def _store(self, value: Value, encoding: Attribute) -> None:
-        self._layouts.add(self._limits.layout_class(encoding))
+        self._layouts.add(self._layout(value, encoding))
         self._roles[_origin(value), self._limits.role(encoding)] = encoding
+
+    def _layout(self, value: Value, encoding: Attribute) -> Hashable:
+        """Where only one packing compiles, that of another value is another one:
+        a value and itself turned are tiled in two ways, say."""
+        layout = self._limits.layout_class(encoding)
+        return (layout, _origin(value)) if self._limits.packings == 1 else layout
 
     def miss(self, fusion: Fusion) -> Miss | None:
         """Why not to fuse; None if nothing but the sizes it needs is in the way."""
@@ -113,7 +119,7 @@ class _RegionTests:
                 "the dispatch region packs it for the same operand already: should both come "
                 f"out the same, {target} could not store them twice"
             )
-        stored = self._layouts | {self._limits.layout_class(encoding)}
+        stored = self._layouts | {self._layout(value, encoding)}
         if 0 < self._limits.packings < len(stored):
             return Miss(
                 f"the dispatch region stores {len(stored) - 1} packed layout(s) already, "

@@ -180,3 +180,31 @@ func.func @main(%x: {t}, %w: {t}) -> {t} {{
     vmfb = run_iree_compile(module, target.flags("channel", 1, cpu)).vmfb
     (found,) = Program(vmfb)("main", x, w)
     assert np.array_equal(found, np.abs(x @ w) @ w)
+
+
+@pytest.mark.parametrize("cpu", ["host", "x86-64", "x86-64-v3"])
+def test_packed_as_it_is_and_turned(cpu: str) -> None:
+    """As gradients of two matmuls ask for: no dispatch packs both, which IREE
+    would do in one piece."""
+    n = 512
+    t = f"tensor<{n}x{n}xf32>"
+    dot = "stablehlo.dot_general"
+    text = f"""
+func.func @main(%x: {t}, %w: {t}, %z: {t}) -> ({t}, {t}, {t}) {{
+  %p = {dot} %x, %w, contracting_dims = [1] x [0] : ({t}, {t}) -> {t}
+  %a = stablehlo.abs %p : {t}
+  %e = stablehlo.multiply %a, %z : {t}
+  %g = {dot} %e, %x, contracting_dims = [0] x [0] : ({t}, {t}) -> {t}
+  %h = {dot} %e, %w, contracting_dims = [1] x [1] : ({t}, {t}) -> {t}
+  return %a, %g, %h : {t}, {t}, {t}
+}}
+"""
+    target = find_target("cpu")
+    module = lowered(text, target.pass_target(cpu))
+    x, w, z = np.random.default_rng(0).integers(-1, 2, (3, n, n)).astype(np.float32)
+    vmfb = run_iree_compile(module, target.flags("channel", 1, cpu)).vmfb
+    a, g, h = Program(vmfb)("main", x, w, z)
+    expected = np.abs(x @ w)
+    assert np.array_equal(a, expected)
+    assert np.array_equal(g, (expected * z).T @ x)
+    assert np.array_equal(h, (expected * z) @ w.T)
