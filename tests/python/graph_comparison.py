@@ -12,7 +12,6 @@ from headrace.compiler.targets import find_target
 from headrace.dialects.mlir import Operation, make_context
 from headrace.dialects.parsing import parse_module
 
-
 # Those whose vectors differ: IREE's limits on kernels go by them.
 CPUS = ("host", "x86-64-v3", "x86-64")
 
