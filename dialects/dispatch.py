@@ -16,6 +16,7 @@ from .mlir import (
     Block,
     DenseI32ArrayAttr,
     InsertionPoint,
+    Location,
     Operation,
     RankedTensorType,
     ShapedType,
@@ -35,6 +36,30 @@ class Output:
     yielded: Value
     type: Type
     sizes: tuple[Value, ...] = ()
+
+
+def create_region(
+    types: Sequence[Type],
+    sizes: Sequence[Value] = (),
+    workload: Sequence[Value] = (),
+    attributes: Mapping[str, Attribute] | None = None,
+    *,
+    loc: Location,
+    ip: InsertionPoint,
+) -> Operation:
+    """A region with results of these types, ``sizes`` those of their dynamic
+    dimensions; both its bodies are still without blocks."""
+    with loc.context:
+        segments = DenseI32ArrayAttr.get([len(sizes), len(workload)])
+    return Operation.create(
+        DISPATCH_REGION,
+        results=list(types),
+        operands=[*sizes, *workload],
+        attributes={**(attributes or {}), _SEGMENTS: segments},
+        regions=2,
+        loc=loc,
+        ip=ip,
+    )
 
 
 @dataclass(frozen=True)
@@ -86,16 +111,11 @@ class DispatchRegion:
         old, terminator = self.op, self.terminator
         sizes = [size for output in outputs for size in output.sizes]
         workload = list(old.operands)[self._size_count() :]
-        all_attributes: dict[str, Attribute] = {n: old.attributes[n] for n in old.attributes}
-        all_attributes.update(attributes)
-        with old.context:
-            all_attributes[_SEGMENTS] = DenseI32ArrayAttr.get([len(sizes), len(workload)])
-        new = Operation.create(
-            DISPATCH_REGION,
-            results=[output.type for output in outputs],
-            operands=[*sizes, *workload],
-            attributes=all_attributes,
-            regions=2,
+        new = create_region(
+            [output.type for output in outputs],
+            sizes,
+            workload,
+            {**{n: old.attributes[n] for n in old.attributes}, **attributes},
             loc=old.location,
             ip=InsertionPoint(old),
         )

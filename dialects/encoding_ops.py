@@ -24,7 +24,7 @@ from .mlir import (
 SET_ENCODING = "iree_encoding.set_encoding"
 UNSET_ENCODING = "iree_encoding.unset_encoding"
 
-LHS, RHS = range(2)
+LHS = 0
 MATMUL, SCALED_MATMUL = "matmul", "scaled_matmul"
 
 _MAP = re.compile(r"affine_map<\([^)]*\) -> \([^)]*\)>")

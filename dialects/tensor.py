@@ -23,6 +23,11 @@ from .mlir import (
 
 DYNAMIC = ShapedType.get_dynamic_size()
 
+# Ops that give the same elements in another shape.
+RESHAPES = ("tensor.collapse_shape", "tensor.expand_shape")
+# And those that only know more or less of it.
+VIEWS = ("tensor.cast", *RESHAPES)
+
 
 def splat(b: TensorBuilder, type_: RankedTensorType, value: int) -> Value:
     """A static tensor whose elements are all ``value``: integers or floats."""

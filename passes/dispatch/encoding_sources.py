@@ -14,8 +14,8 @@ from ...dialects.mlir import (
     operations_of,
     result_number,
 )
+from ...dialects.tensor import VIEWS
 from ..rewriting import Miss
-from .equal_encodings import RESHAPES
 
 # Whose results may be stored packed: with one of any other kind in a region,
 # code generation does not tile all of it by the tiles of the packed store.
@@ -54,7 +54,7 @@ def find_source(encode: Operation) -> Source | Miss:
         return Miss("its source has no dimensions")
     steps: list[Operation] = []
     maker = defining_op(value)
-    while maker is not None and maker.name in RESHAPES:
+    while maker is not None and maker.name in VIEWS:
         steps.append(maker)
         value = maker.operands[0]
         maker = defining_op(value)

@@ -14,10 +14,9 @@ from ...dialects.mlir import (
     address_of,
     defining_op,
 )
+from ...dialects.tensor import VIEWS
 from ..remarks import remark
 from .packing import Packing
-
-RESHAPES = ("tensor.cast", "tensor.collapse_shape", "tensor.expand_shape")
 
 
 def merge_encodings(ops: Sequence[Operation], packing: Packing) -> list[Operation]:
@@ -57,7 +56,7 @@ def _leading_to_encodings(ops: Sequence[Operation]) -> set[int]:
         if is_set_encoding(op) or address_of(op) in found:
             found.add(address_of(op))
             maker = defining_op(op.operands[0])
-            if maker is not None and maker.name in RESHAPES:
+            if maker is not None and maker.name in VIEWS:
                 found.add(address_of(maker))
     return found
 

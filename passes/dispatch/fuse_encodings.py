@@ -15,10 +15,11 @@ from ...dialects.mlir import (
     blocks_of,
     operations_of,
 )
+from ...dialects.tensor import VIEWS
 from ..base import Pass
 from ..rewriting import Miss
 from .encoding_sources import find_source
-from .equal_encodings import RESHAPES, merge_encodings
+from .equal_encodings import merge_encodings
 from .fused_region import Fusion, fuse
 from .fusion_choice import FusionChoice, missed
 from .hoisting import Hoister
@@ -95,7 +96,7 @@ class _BlockFuser:
 
     def run(self) -> None:
         ops = operations_of(self._block)
-        packing_ops = [op for op in ops if is_set_encoding(op) or op.name in RESHAPES]
+        packing_ops = [op for op in ops if is_set_encoding(op) or op.name in VIEWS]
         regions = [r for op in ops if (r := DispatchRegion.of(op)) is not None]
         regions = [yield_once(region) for region in regions]
         candidates = self._candidates(merge_encodings(packing_ops, self._limits))

@@ -10,10 +10,10 @@ from ...dialects.dispatch import DispatchRegion
 from ...dialects.encoding import UNSET_ENCODING, encoding_of, is_set_encoding
 from ...dialects.linalg import tensor_type
 from ...dialects.mlir import Attribute, Operation, Value, defining_op
+from ...dialects.tensor import VIEWS
 from ..remarks import remark
 from ..rewriting import Miss
 from .encoding_sources import Source, body_fault
-from .equal_encodings import RESHAPES
 from .fused_region import Fusion
 from .hoisting import Hoister
 from .packing import Packing
@@ -177,7 +177,7 @@ def _only_moved_by(value: Value) -> str | None:
 def _origin(value: Value) -> Value:
     """What a region packed and reshaped to get ``value``."""
     maker = defining_op(value)
-    while maker is not None and (maker.name in RESHAPES or is_set_encoding(maker)):
+    while maker is not None and (maker.name in VIEWS or is_set_encoding(maker)):
         value = maker.operands[0]
         maker = defining_op(value)
     return value

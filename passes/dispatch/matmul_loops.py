@@ -135,7 +135,7 @@ def is_free(op: Operation) -> bool:
 def init_fill(op: Operation) -> Operation | None:
     """The ``linalg.fill``, with whatever number, that a contraction accumulates
     into; None if it adds to something else."""
-    fill = defining_op(op.operands[len(op.operands) - 1])
+    fill = defining_op(op.operands[-1])
     return fill if fill is not None and fill.name == "linalg.fill" else None
 
 

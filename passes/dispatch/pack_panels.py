@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ...dialects.contraction import contraction_loops
-from ...dialects.dispatch import DISPATCH_REGION, RETURN
+from ...dialects.dispatch import RETURN, create_region
 from ...dialects.linalg import TensorBuilder, dims_map, tensor_type
 from ...dialects.mlir import (
     Attribute,
     Block,
-    DenseI32ArrayAttr,
     InsertionPoint,
     Operation,
     OpResult,
@@ -22,7 +23,7 @@ from ...dialects.mlir import (
     defining_op,
     walk,
 )
-from ...dialects.tensor import with_shape
+from ...dialects.tensor import RESHAPES, with_shape
 from ..base import Pass
 from ..lowering.fp8_support import CPU_WITH_BF16, fp8_support
 from .elementwise import is_bit_extend, is_broadcast
@@ -37,8 +38,6 @@ _ROWS = 4
 _DEPTH = 4
 # Rows of a workgroup.
 _FEWEST, _MOST = 32, 64
-
-_RESHAPES = ("tensor.collapse_shape", "tensor.expand_shape")
 
 
 @dataclass(frozen=True)
@@ -70,59 +69,71 @@ class PackPanels(Pass):
 
     def run(self, module: Operation) -> None:
         widths = _COLUMNS.get(fp8_support(self.target).name, ())
+        if not widths:
+            return
         plain = _PlainTensors()
         candidates = [
-            op
+            product
             for op in walk(module, bodies=False)
-            if _has_panels(op, widths)
+            if (product := _product_of(op, widths)) is not None
             and all(plain.has(op.operands[place], place) for place in range(2))
         ]
-        readers: dict[Value, int] = {}
-        for op in candidates:
-            readers[op.operands[1]] = readers.get(op.operands[1], 0) + 1
+        readers = Counter(product.op.operands[1] for product in candidates)
         worth = tiling_of(self.target).worth
         # All are chosen before any is rewritten: one may be another's weight.
         chosen = [
-            op
-            for op in candidates
+            product
+            for product in candidates
             # Multiply-adds per element of the weight, which is written for them.
-            if tensor_type(op.operands[0]).shape[0] * readers[op.operands[1]] >= worth
+            if product.rows * readers[product.op.operands[1]] >= worth
         ]
-        packer = _Packer(widths)
-        for op in chosen:
-            packer.pack(op)
+        packer = _Packer()
+        for product in chosen:
+            packer.pack(product)
 
 
-def _has_panels(op: Operation, widths: tuple[int, ...]) -> bool:
-    """Whether it is a product of f32 matrices whose sizes suit panels."""
+@dataclass(frozen=True)
+class _Product:
+    """A product of f32 matrices whose sizes suit panels of ``width`` columns.
+
+    ``by_rows``: whether the weight is depth x columns, or columns x depth;
+    ``rows_at_once``: how many rows a workgroup takes, so that none is left over.
+    """
+
+    op: Operation
+    by_rows: bool
+    width: int
+    rows: int
+    rows_at_once: int
+
+
+def _product_of(op: Operation, widths: tuple[int, ...]) -> _Product | None:
     if not op.name.startswith("linalg.") or len(op.results) != 1 or not is_free(op):
-        return False
+        return None
     loops = contraction_loops(op)
     if loops is None or element_types(op) != ("f32", "f32", "f32"):
-        return False
-    lhs, rhs, out = loops
-    if [len(lhs), len(rhs), len(out)] != [2, 2, 2] or len({*lhs, *rhs}) != 3:
-        return False
-    (m, k), n = lhs, out[1]
-    if out[0] != m or sorted(rhs) != sorted((k, n)):
-        return False
-    rows, columns = tensor_type(op.operands[2]).shape
+        return None
+    match loops:
+        case [[m, k], rhs, [out, n]] if out == m and rhs in ([k, n], [n, k]):
+            by_rows = rhs == [k, n]
+        case _:
+            return None
     maker = defining_op(op.operands[1])
     if maker is not None and maker.name in ("arith.constant", "util.global.load"):
-        return False  # packed once, by set-encodings
-    return tensor_type(op.operands[0]).has_static_shape and (
-        _width(columns, widths) is not None and _rows_at_once(rows) is not None
-    )
+        return None  # packed once, by set-encodings
+    if not tensor_type(op.operands[0]).has_static_shape:
+        return None
+    rows, columns = tensor_type(op.operands[2]).shape
+    width = _divisor(columns, widths)
+    at_once = _divisor(rows, range(_MOST, _FEWEST - 1, -_ROWS))
+    if width is None or at_once is None:
+        return None
+    return _Product(op, by_rows, width, rows, at_once)
 
 
-def _width(columns: int, widths: tuple[int, ...]) -> int | None:
-    """Of the panels that so many columns fill."""
-    return next((width for width in widths if columns > 0 and columns % width == 0), None)
-
-
-def _rows_at_once(rows: int) -> int | None:
-    """How many rows a workgroup takes, so that none is left over."""
-    return next((n for n in range(_MOST, _FEWEST - 1, -_ROWS) if rows > 0 and rows % n == 0), None)
+def _divisor(size: int, choices: Iterable[int]) -> int | None:
+    """The first that a size is a multiple of; none for size 0."""
+    return next((n for n in choices if size > 0 and size % n == 0), None)
 
 
 class _PlainTensors:
@@ -151,7 +162,7 @@ def _is_plain(value: Value, place: int) -> bool:
         maker = defining_op(value)
         if maker is None:
             return True
-        if maker.name not in _RESHAPES:
+        if maker.name not in RESHAPES:
             # A decode is repeated in its readers, and written nowhere.
             is_written = not (is_bit_extend(maker) or is_broadcast(maker))
             return is_written and (others or not maker.name.startswith("linalg."))
@@ -165,47 +176,33 @@ def _multiplies(op: Operation) -> bool:
 class _Packer:
     """Rewrites products; equal weights are packed once."""
 
-    def __init__(self, widths: tuple[int, ...]) -> None:
-        self._widths = widths
+    def __init__(self) -> None:
         self._panels: dict[tuple[Value, bool, Block], Value] = {}
 
-    def pack(self, op: Operation) -> None:
-        loops = contraction_loops(op)
-        width = _width(tensor_type(op.results[0]).shape[1], self._widths)
-        assert loops is not None
-        assert width is not None
-        by_rows = loops[1][0] == loops[0][1]
+    def pack(self, product: _Product) -> None:
+        op = product.op
         place = before_loops(op, op.operands[1])
-        key = (op.operands[1], by_rows, place.block)
+        key = (op.operands[1], product.by_rows, place.block)
         if key not in self._panels:
-            b = TensorBuilder(InsertionPoint(place), op.location)
-            self._panels[key] = _panels(b, op.operands[1], width, by_rows=by_rows)
+            self._panels[key] = _panels(TensorBuilder(InsertionPoint(place), op.location), product)
         b = TensorBuilder(InsertionPoint(op), op.location)
-        result = _product(b, op, self._panels[key])
-        op.results[0].replace_all_uses_with(result)
+        op.results[0].replace_all_uses_with(_with_panels(b, product, self._panels[key]))
         op.erase()
 
 
-def _panels(b: TensorBuilder, weight: Value, width: int, *, by_rows: bool) -> Value:
-    """A weight of depth x columns (``by_rows``), or columns x depth, as panels x depth x width."""
-    depth, columns = tensor_type(weight).shape if by_rows else tensor_type(weight).shape[::-1]
+def _panels(b: TensorBuilder, product: _Product) -> Value:
+    """The weight as panels x depth x width."""
+    weight, width = product.op.operands[1], product.width
+    shape = tensor_type(weight).shape
+    depth, columns = shape if product.by_rows else shape[::-1]
     count = columns // width
-    if by_rows:
+    if product.by_rows:
         groups, shape, dims = [[0], [1, 2]], [depth, count, width], [1, 0, 2]
     else:
         groups, shape, dims = [[0, 1], [2]], [count, width, depth], [0, 2, 1]
     source = b.expand_shape(weight, groups, with_shape(weight.type, shape))
     type_ = with_shape(weight.type, [count, depth, width])
-    with b.loc.context:
-        segments = DenseI32ArrayAttr.get([0, 0])
-    region = Operation.create(
-        DISPATCH_REGION,
-        results=[type_],
-        attributes={"operandSegmentSizes": segments},
-        regions=2,
-        loc=b.loc,
-        ip=b.ip,
-    )
+    region = create_region([type_], loc=b.loc, ip=b.ip)
     inner = TensorBuilder(InsertionPoint(Block.create_at_start(region.regions[0], [], [])), b.loc)
     with b.loc:
         read, written = dims_map(3, dims), dims_map(3, [0, 1, 2])
@@ -215,12 +212,12 @@ def _panels(b: TensorBuilder, weight: Value, width: int, *, by_rows: bool) -> Va
     return region.results[0]
 
 
-def _product(b: TensorBuilder, op: Operation, panels: Value) -> Value:
-    """``op`` with its weight in panels; the result as ``op`` has it."""
+def _with_panels(b: TensorBuilder, product: _Product, panels: Value) -> Value:
+    """The product with its weight in panels; the result as it was."""
+    op = product.op
     lhs, _, init = op.operands
-    rows = tensor_type(init).shape[0]
     count, depth, width = tensor_type(panels).shape
-    type_ = with_shape(init.type, [rows, count, width])
+    type_ = with_shape(init.type, [product.rows, count, width])
     groups = [[0], [1, 2]]
     fill = init_fill(op)
     if fill is None:
@@ -229,18 +226,18 @@ def _product(b: TensorBuilder, op: Operation, panels: Value) -> Value:
         start = refilled(b, fill, b.op("tensor.empty", [], type_))
     with b.loc:
         maps = [dims_map(4, dims) for dims in ([0, 3], [1, 3, 2], [0, 1, 2])]
-        info = Attribute.parse(_compilation_info(rows, depth, width))
-    product = b.generic(
+        info = Attribute.parse(_compilation_info(product.rows_at_once, depth, width))
+    packed = b.generic(
         [(lhs, maps[0]), (panels, maps[1])],
         (start, maps[2]),
         lambda s, a: s.binary("addf", a[2], s.binary("mulf", a[0], a[1])),
         reductions=[3],
     )
-    OpResult(product).owner.attributes[COMPILATION_INFO] = info
-    return b.collapse_shape(product, groups, RankedTensorType(init.type))
+    OpResult(packed).owner.attributes[COMPILATION_INFO] = info
+    return b.collapse_shape(packed, groups, RankedTensorType(init.type))
 
 
-def _compilation_info(rows: int, depth: int, width: int) -> str:
+def _compilation_info(rows_at_once: int, depth: int, width: int) -> str:
     """How IREE is to make the kernel; by itself it takes one row at a time.
 
     All sizes divide what they are parts of: nothing is left over for slow code.
@@ -249,7 +246,7 @@ def _compilation_info(rows: int, depth: int, width: int) -> str:
     8 KiB with SSE, 16 with AVX2 and 32 with AVX-512 ("large vector sizes").
     """
     config = (
-        f"distribution = [{_rows_at_once(rows)}, 1, {width}, 0], "
+        f"distribution = [{rows_at_once}, 1, {width}, 0], "
         f"vector_common_parallel = [{_ROWS}, 1, {width}, 0], "
         f"vector_reduction = [0, 0, 0, {math.gcd(depth, _DEPTH)}]"
     )

@@ -8,6 +8,7 @@ from ...dialects.generic import GENERIC, iterators_of, maps_of
 from ...dialects.headrace import DequantizeOp, QuantizeOp
 from ...dialects.linalg import tensor_type
 from ...dialects.mlir import AffineMap, Operation, RankedTensorType, Value
+from ...dialects.tensor import RESHAPES
 from .block_graph import BlockGraph
 from .elementwise import (
     input_count,
@@ -20,7 +21,6 @@ from .group import MOST_OPERANDS, Group, read_from_outside
 from .matmul_loops import is_free
 from .postponing import readers_between
 
-_RESHAPES = ("tensor.collapse_shape", "tensor.expand_shape")
 _DECODE = DequantizeOp.OPERATION_NAME
 _ENCODE = QuantizeOp.OPERATION_NAME
 
@@ -35,7 +35,7 @@ def producer_group(
     copies of.
     """
     root = graph.maker(encode.operands[0])
-    while root is not None and graph.ops[root].name in _RESHAPES:
+    while root is not None and graph.ops[root].name in RESHAPES:
         root = graph.maker(graph.ops[root].operands[0])
     if root is None or root in taken or not _is_groupable(graph.ops[root]):
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...dialects.cloning import Mapping, clone_op
-from ...dialects.dispatch import DISPATCH_REGION, RETURN
+from ...dialects.dispatch import RETURN, create_region
 from ...dialects.encoding_ops import UNSET_ENCODING
 from ...dialects.linalg import DYNAMIC, TensorBuilder, tensor_type
 from ...dialects.mlir import (
@@ -36,17 +36,7 @@ def build_region(graph: BlockGraph, group: Group) -> None:
     outputs = _outputs(graph, group, members)
     b = TensorBuilder(InsertionPoint(anchor), anchor.location)
     sizes = [size for output in outputs for size in _sizes(b, output)]
-    with anchor.context:
-        segments = DenseI32ArrayAttr.get([len(sizes), 0])
-    region = Operation.create(
-        DISPATCH_REGION,
-        results=[output.type for output in outputs],
-        operands=sizes,
-        attributes={"operandSegmentSizes": segments},
-        regions=2,
-        loc=anchor.location,
-        ip=b.ip,
-    )
+    region = create_region([output.type for output in outputs], sizes, loc=anchor.location, ip=b.ip)
     body = Block.create_at_start(region.regions[0], [], [])
     for output, result in zip(outputs, region.results, strict=True):
         output.replace_all_uses_with(result)

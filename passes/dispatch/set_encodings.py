@@ -165,10 +165,6 @@ def _inputs(op: Operation) -> range:
     return range(len(op.operands) - 1)
 
 
-def _init(op: Operation) -> Value:
-    return op.operands[len(op.operands) - 1]
-
-
 def _elements(value: Value) -> int:
     return math.prod(assumed(size) for size in tensor_type(value).shape)
 
@@ -193,7 +189,7 @@ class _Encoder:
         for index, operand in enumerate(operands):
             made.operands[index] = operand
         made.results[0].set_type(operands[-1].type)
-        result = unset_encoding(b, made.results[0], dynamic_sizes(b, _init(op)), dims)
+        result = unset_encoding(b, made.results[0], dynamic_sizes(b, op.operands[-1]), dims)
         op.results[0].replace_all_uses_with(result)
         op.erase()
 
@@ -217,7 +213,7 @@ def _encoded_init(
     b: TensorBuilder, op: Operation, encoding: OperandEncoding, dims: list[Value]
 ) -> Value:
     """What is accumulated into, packed; a fill fills a packed tensor."""
-    init = _init(op)
+    init = op.operands[-1]
     attribute = encoding.attribute(op.context)
     fill = init_fill(op)
     if fill is None:

@@ -24,10 +24,10 @@ from ...dialects.mlir import (
     operations_of,
     walk,
 )
+from ...dialects.tensor import VIEWS
 from ..base import Pass
 from .own_buffers import is_boolean, own_buffer
 
-_RESHAPES = ("tensor.cast", "tensor.collapse_shape", "tensor.expand_shape")
 _ANYWHERE = ("tensor.empty", "tensor.from_elements", "tensor.splat", "linalg.fill")
 
 
@@ -103,7 +103,7 @@ class _Placer:
         else:
             of_constants = any(v in self._of_constants for v in op.operands)
             anywhere = op.name in _ANYWHERE or (
-                op.name in _RESHAPES and op.operands[0] in self._anywhere
+                op.name in VIEWS and op.operands[0] in self._anywhere
             )
         for result in op.results:
             if anywhere:
@@ -216,7 +216,7 @@ class _Placer:
     def _is_cloned(self, op: Operation) -> bool:
         if op.name == "arith.constant" or op.name.startswith("scf."):
             return False
-        return op.name in _RESHAPES or _is_broadcast(op) or op.results[0] in self._of_constants
+        return op.name in VIEWS or _is_broadcast(op) or op.results[0] in self._of_constants
 
     def _copy(self, value: Value, device: Attribute) -> None:
         op = defining_op(value)
