@@ -5,8 +5,6 @@ from __future__ import annotations
 import random
 
 N = 24
-T = f"tensor<{N}x{N}xf32>"
-P = f"tensor<{N}x3x{N}xf32>"
 WHOLE = "affine_map<(i, j) -> (i, j)>"
 SWAPPED = "affine_map<(i, j) -> (j, i)>"
 UNARY = ("math.tanh %a", "math.absf %a", "arith.negf %a", "math.exp %n")
@@ -15,7 +13,10 @@ UNARY = ("math.tanh %a", "math.absf %a", "arith.negf %a", "math.exp %n")
 class GraphWriter:
     """Writes one function; every value is a square matrix of numbers in [-1, 1] or so."""
 
-    def __init__(self, name: str, seed: int, ops: int) -> None:
+    def __init__(self, name: str, seed: int, ops: int, size: int = N) -> None:
+        self._n = size
+        self._t = f"tensor<{size}x{size}xf32>"
+        self._p = f"tensor<{size}x3x{size}xf32>"
         self._random = random.Random(seed)
         self._name = name
         self._lines: list[str] = []
@@ -26,10 +27,11 @@ class GraphWriter:
     def text(self) -> str:
         """Returns the last value and one or two others, which may be read elsewhere."""
         results = [self._values[-1], *self._random.sample(self._values[2:], 2)]
-        types = ", ".join(T for _ in results)
+        types = ", ".join(self._t for _ in results)
         return (
-            f"func.func @{self._name}(%x: {T}, %y: {T}, %w: {T}, %b: tensor<{N}xf32>, "
-            f"%s: tensor<f32>, %q: tensor<{N}x{N}xi8>, %h: {P}) -> ({types}) {{\n"
+            f"func.func @{self._name}(%x: {self._t}, %y: {self._t}, %w: {self._t}, "
+            f"%b: tensor<{self._n}xf32>, "
+            f"%s: tensor<f32>, %q: tensor<{self._n}x{self._n}xi8>, %h: {self._p}) -> ({types}) {{\n"
             "  %zero = arith.constant 0.0 : f32\n"
             + "\n".join(self._lines)
             + f"\n  return {', '.join(results)} : {types}\n}}\n"
@@ -59,58 +61,63 @@ class GraphWriter:
         elements = [t.rpartition("x")[2].rpartition("<")[2].rstrip(">") for _, t, _ in inputs]
         blocks = ", ".join(f"%{n}: {e}" for n, e in zip("ac", elements, strict=False))
         self._lines.append(
-            f"  {name}_e = tensor.empty() : {T}\n"
+            f"  {name}_e = tensor.empty() : {self._t}\n"
             f"  {name} = linalg.generic {{indexing_maps = [{maps}], "
             f'iterator_types = ["parallel", "parallel"]}} ins({names} : {types}) '
-            f"outs({name}_e : {T}) {{\n  ^bb0({blocks}, %o: f32):\n    {body}\n"
-            f"    linalg.yield %r : f32\n  }} -> {T}"
+            f"outs({name}_e : {self._t}) {{\n  ^bb0({blocks}, %o: f32):\n    {body}\n"
+            f"    linalg.yield %r : f32\n  }} -> {self._t}"
         )
 
     def _matmul(self, name: str) -> None:
         a, b = self._operand(), self._random.choice(["%w", self._operand()])
         self._lines.append(
-            f"  {name}_i = tensor.empty() : {T}\n"
-            f"  {name}_f = linalg.fill ins(%zero : f32) outs({name}_i : {T}) -> {T}\n"
-            f"  {name}_m = linalg.matmul ins({a}, {b} : {T}, {T}) outs({name}_f : {T}) -> {T}"
+            f"  {name}_i = tensor.empty() : {self._t}\n"
+            f"  {name}_f = linalg.fill ins(%zero : f32) outs({name}_i : {self._t}) -> {self._t}\n"
+            f"  {name}_m = linalg.matmul ins({a}, {b} : {self._t}, {self._t}) outs({name}_f : {self._t}) -> {self._t}"
         )
-        self._generic(name, [(f"{name}_m", T, WHOLE)], "%r = math.tanh %a : f32")
+        self._generic(name, [(f"{name}_m", self._t, WHOLE)], "%r = math.tanh %a : f32")
 
     def _unary(self, name: str) -> None:
         op = self._random.choice(UNARY)
         body = f"%n = math.absf %a : f32\n    %m = arith.negf %n : f32\n    %r = {op} : f32"
-        self._generic(name, [(self._operand(), T, WHOLE)], body.replace("exp %n", "exp %m"))
+        self._generic(name, [(self._operand(), self._t, WHOLE)], body.replace("exp %n", "exp %m"))
 
     def _binary(self, name: str) -> None:
-        inputs = [(self._operand(), T, WHOLE), (self._operand(), T, WHOLE)]
+        inputs = [(self._operand(), self._t, WHOLE), (self._operand(), self._t, WHOLE)]
         self._generic(name, inputs, "%p = arith.mulf %a, %c : f32\n    %r = math.tanh %p : f32")
 
     def _bias(self, name: str) -> None:
         op = self._random.choice(["%r = math.tanh %p : f32", "%r = arith.negf %p : f32"])
         column = self._random.choice(["affine_map<(i, j) -> (j)>", "affine_map<(i, j) -> (i)>"])
-        inputs = [(self._operand(), T, WHOLE), ("%b", f"tensor<{N}xf32>", column)]
+        inputs = [(self._operand(), self._t, WHOLE), ("%b", f"tensor<{self._n}xf32>", column)]
         self._generic(name, inputs, f"%p = arith.mulf %a, %c : f32\n    {op}")
 
     def _scale(self, name: str) -> None:
-        inputs = [(self._operand(), T, WHOLE), ("%s", "tensor<f32>", "affine_map<(i, j) -> ()>")]
+        inputs = [
+            (self._operand(), self._t, WHOLE),
+            ("%s", "tensor<f32>", "affine_map<(i, j) -> ()>"),
+        ]
         self._generic(name, inputs, "%r = arith.mulf %a, %c : f32")
 
     def _transpose(self, name: str) -> None:
         maps = self._random.choice([(SWAPPED, WHOLE), (WHOLE, SWAPPED)])
-        self._generic(name, [(self._operand(), T, maps[0])], "%r = math.absf %a : f32", maps[1])
+        self._generic(
+            name, [(self._operand(), self._t, maps[0])], "%r = math.absf %a : f32", maps[1]
+        )
 
     def _row_sums(self, name: str) -> None:
         a = self._operand()
-        v = f"tensor<{N}xf32>"
+        v = f"tensor<{self._n}xf32>"
         self._lines.append(
             f"  {name}_t = tensor.empty() : {v}\n"
             f"  {name}_z = linalg.fill ins(%zero : f32) outs({name}_t : {v}) -> {v}\n"
             f"  {name}_s = linalg.generic {{indexing_maps = [{WHOLE}, affine_map<(i, j) -> (i)>], "
-            f'iterator_types = ["parallel", "reduction"]}} ins({a} : {T}) outs({name}_z : {v}) {{\n'
+            f'iterator_types = ["parallel", "reduction"]}} ins({a} : {self._t}) outs({name}_z : {v}) {{\n'
             "  ^bb0(%a: f32, %o: f32):\n    %0 = math.absf %a : f32\n"
             f"    %1 = arith.addf %0, %o : f32\n    linalg.yield %1 : f32\n  }} -> {v}"
         )
         one = "%k = arith.constant 1.0 : f32\n    %d = arith.addf %c, %k : f32\n    "
-        inputs = [(a, T, WHOLE), (f"{name}_s", v, "affine_map<(i, j) -> (i)>")]
+        inputs = [(a, self._t, WHOLE), (f"{name}_s", v, "affine_map<(i, j) -> (i)>")]
         self._generic(name, inputs, one + "%r = arith.divf %a, %d : f32")
 
     def _pool(self, name: str) -> None:
@@ -120,42 +127,42 @@ class GraphWriter:
         if self._random.random() < 0.5:
             value = f"{name}_p"
             self._lines.append(
-                f"  {name}_h = tensor.empty() : {P}\n"
+                f"  {name}_h = tensor.empty() : {self._p}\n"
                 f"  {name}_p = linalg.generic {{indexing_maps = [{whole}, {whole}], "
-                f'iterator_types = ["parallel", "parallel", "parallel"]}} ins(%h : {P}) '
-                f"outs({name}_h : {P}) {{\n  ^bb0(%a: f32, %o: f32):\n"
-                f"    %r = math.tanh %a : f32\n    linalg.yield %r : f32\n  }} -> {P}"
+                f'iterator_types = ["parallel", "parallel", "parallel"]}} ins(%h : {self._p}) '
+                f"outs({name}_h : {self._p}) {{\n  ^bb0(%a: f32, %o: f32):\n"
+                f"    %r = math.tanh %a : f32\n    linalg.yield %r : f32\n  }} -> {self._p}"
             )
         total = self._random.choice([name, f"{name}_s"])
         square = "affine_map<(i, k, j) -> (i, j)>"
         self._lines.append(
-            f"  {name}_t = tensor.empty() : {T}\n"
-            f"  {name}_z = linalg.fill ins(%zero : f32) outs({name}_t : {T}) -> {T}\n"
+            f"  {name}_t = tensor.empty() : {self._t}\n"
+            f"  {name}_z = linalg.fill ins(%zero : f32) outs({name}_t : {self._t}) -> {self._t}\n"
             f"  {total} = linalg.generic {{indexing_maps = [{whole}, {square}, {square}], "
             f'iterator_types = ["parallel", "reduction", "parallel"]}} '
-            f"ins({value}, {self._operand()} : {P}, {T}) outs({name}_z : {T}) {{\n"
+            f"ins({value}, {self._operand()} : {self._p}, {self._t}) outs({name}_z : {self._t}) {{\n"
             "  ^bb0(%a: f32, %c: f32, %o: f32):\n    %0 = arith.mulf %a, %c : f32\n"
             "    %1 = math.tanh %0 : f32\n"
-            f"    %2 = arith.addf %1, %o : f32\n    linalg.yield %2 : f32\n  }} -> {T}"
+            f"    %2 = arith.addf %1, %o : f32\n    linalg.yield %2 : f32\n  }} -> {self._t}"
         )
         if total != name:
             map_ = self._random.choice([WHOLE, SWAPPED])
-            self._generic(name, [(total, T, map_)], "%r = math.tanh %a : f32")
+            self._generic(name, [(total, self._t, map_)], "%r = math.tanh %a : f32")
 
     def _decode(self, name: str) -> None:
         body = "%f = arith.sitofp %a : i8 to f32\n    %r = math.tanh %f : f32"
-        self._generic(name, [("%q", f"tensor<{N}x{N}xi8>", WHOLE)], body)
+        self._generic(name, [("%q", f"tensor<{self._n}x{self._n}xi8>", WHOLE)], body)
 
     def _reshape(self, name: str) -> None:
-        flat = f"tensor<{N * N}xf32>"
+        flat = f"tensor<{self._n * self._n}xf32>"
         one = "affine_map<(i) -> (i)>"
         self._lines.append(
-            f"  {name}_c = tensor.collapse_shape {self._operand()} [[0, 1]] : {T} into {flat}\n"
+            f"  {name}_c = tensor.collapse_shape {self._operand()} [[0, 1]] : {self._t} into {flat}\n"
             f"  {name}_e = tensor.empty() : {flat}\n"
             f"  {name}_g = linalg.generic {{indexing_maps = [{one}, {one}], "
             f'iterator_types = ["parallel"]}} ins({name}_c : {flat}) outs({name}_e : {flat}) {{\n'
             "  ^bb0(%a: f32, %o: f32):\n    %0 = math.tanh %a : f32\n    linalg.yield %0 : f32\n"
             f"  }} -> {flat}\n"
-            f"  {name} = tensor.expand_shape {name}_g [[0, 1]] output_shape [{N}, {N}] : "
-            f"{flat} into {T}"
+            f"  {name} = tensor.expand_shape {name}_g [[0, 1]] output_shape [{self._n}, {self._n}] : "
+            f"{flat} into {self._t}"
         )

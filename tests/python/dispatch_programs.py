@@ -34,9 +34,10 @@ def without_panels(name: str) -> str:
     return text.replace("1024", "1000").replace("2048", "2040")
 
 
-def compiled(module: Operation, target: str) -> tuple[bytes, dict[str, object]]:
+def compiled(module: Operation, target: str, cpu: str = "host") -> tuple[bytes, dict[str, object]]:
     """The program, and what its phases say of launches and bytes."""
-    child = run_iree_compile(module, find_target(target).flags("channel", 1), report_phases.PHASES)
+    flags = find_target(target).flags("channel", 1, cpu)
+    child = run_iree_compile(module, flags, report_phases.PHASES)
     return child.vmfb, report_phases.read_phases(child.phases)
 
 

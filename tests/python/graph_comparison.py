@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from dispatch_graphs import GraphWriter, N
+from dispatch_graphs import GraphWriter
 from dispatch_programs import Program, error, lowered
 from headrace.compiler.iree_child import run_iree_compile
 from headrace.compiler.targets import find_target
@@ -22,8 +22,7 @@ def check_graphs(
     """Runs the graphs of these seeds, of matrices of ``size``, both ways on the
     CPU; returns the module as IREE was handed it. ``target``: as passes name it;
     ``cpu``: as for ``--cpu``, one that this machine's can stand in for."""
-    text = "".join(GraphWriter(f"f{i}", s, 6 + s % 9).text() for i, s in enumerate(seeds))
-    text = text.replace(str(N * N), str(size * size)).replace(str(N), str(size))
+    text = "".join(GraphWriter(f"f{i}", s, 6 + s % 9, size).text() for i, s in enumerate(seeds))
     flags = find_target("cpu").flags("channel", 1, cpu=cpu)
     stock = Program(run_iree_compile(parse_module(text, "m", make_context()), flags).vmfb)
     module = lowered(text, target, multi_use=multi_use, estimate=False)

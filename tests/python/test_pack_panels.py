@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from dispatch_programs import Program, compiled, error, lowered
 from graph_comparison import CPUS, check_graphs
-from headrace.compiler.iree_child import run_iree_compile
 from headrace.compiler.targets import find_target
 from headrace.dialects.mlir import walk
 from headrace.passes.lowering.fp8_support import CPU_WITH_BF16
@@ -152,7 +151,7 @@ func.func @main(%x: {t}, %w: {t}) -> {t} {{
     assert np.array_equal(found, x @ w @ (x @ w))
 
 
-@pytest.mark.parametrize("cpu", ["host", "x86-64", "x86-64-v3"])
+@pytest.mark.parametrize("cpu", CPUS)
 def test_result_is_packed(cpu: str) -> None:
     """Panels' dispatch packs the result for another matmul: IREE limits how much
     of it at once, and more so on CPUs with shorter vectors."""
@@ -174,17 +173,15 @@ func.func @main(%x: {t}, %w: {t}) -> {t} {{
   return %y : {t}
 }}
 """
-    target = find_target("cpu")
-    module = lowered(text, target.pass_target(cpu))
+    module = lowered(text, find_target("cpu").pass_target(cpu))
     regions = [str(op) for op in walk(module) if op.name == "flow.dispatch.region"]
     assert sum("compilation_info" in r and "set_encoding" in r for r in regions) == 1
     x, w = np.random.default_rng(0).integers(-1, 2, (2, n, n)).astype(np.float32)
-    vmfb = run_iree_compile(module, target.flags("channel", 1, cpu)).vmfb
-    (found,) = Program(vmfb)("main", x, w)
+    (found,) = Program(compiled(module, "cpu", cpu)[0])("main", x, w)
     assert np.array_equal(found, np.abs(x @ w) @ w)
 
 
-@pytest.mark.parametrize("cpu", ["host", "x86-64", "x86-64-v3"])
+@pytest.mark.parametrize("cpu", CPUS)
 def test_packed_as_it_is_and_turned(cpu: str) -> None:
     """As gradients of two matmuls ask for: no dispatch packs both, which IREE
     would do in one piece."""
@@ -201,11 +198,9 @@ func.func @main(%x: {t}, %w: {t}, %z: {t}) -> ({t}, {t}, {t}) {{
   return %a, %g, %h : {t}, {t}, {t}
 }}
 """
-    target = find_target("cpu")
-    module = lowered(text, target.pass_target(cpu))
+    module = lowered(text, find_target("cpu").pass_target(cpu))
     x, w, z = np.random.default_rng(0).integers(-1, 2, (3, n, n)).astype(np.float32)
-    vmfb = run_iree_compile(module, target.flags("channel", 1, cpu)).vmfb
-    a, g, h = Program(vmfb)("main", x, w, z)
+    a, g, h = Program(compiled(module, "cpu", cpu)[0])("main", x, w, z)
     expected = np.abs(x @ w)
     assert np.array_equal(a, expected)
     assert np.array_equal(g, (expected * z).T @ x)
