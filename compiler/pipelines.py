@@ -26,7 +26,10 @@ LOOPS = ("normalize-loops", "canonicalize", "cse", "hoist-collectives")
 AFTER_LOOPS = ("canonicalize", "cse", "headrace-dce")
 # On the final ops of loops: what decodes an operand comes before, not beside.
 ALIGN = "align-collectives"
-CLEAN_UP = ("strip-headrace", "convert-scf-to-cf", "canonicalize", "cse", "widen-block-arguments")
+CLEAN_UP = ("strip-headrace", "convert-scf-to-cf", "canonicalize", "cse")
+# After the last pass that may make one value of two equal ones.
+BUFFERS = ("own-buffers",)
+LAST = ("widen-block-arguments",)
 
 
 def default_pipeline(
@@ -64,7 +67,9 @@ def default_pipeline(
         lowering.append(f"spmd-to-devices{{devices={devices}}}")
         if devices > 1:
             lowering += ["place-constants", "isolate-scalars"]
-    return f"builtin.module({','.join((*FRONTEND, *model, *lowering, *CLEAN_UP))})"
+    buffers = BUFFERS if collectives == "devices" and devices > 1 else ()
+    passes = (*FRONTEND, *model, *lowering, *CLEAN_UP, *buffers, *LAST)
+    return f"builtin.module({','.join(passes)})"
 
 
 def build(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from .linalg import TensorBuilder
 from .mlir import (
@@ -52,6 +52,12 @@ def transfer_to(b: TensorBuilder, value: Value, target: Attribute) -> Value:
     """The same, for an affinity."""
     operands = [value, *dynamic_sizes(b, value)]
     return b.op("flow.tensor.transfer", operands, value.type, {"target": target})
+
+
+def allocate(b: TensorBuilder, type_: Type, sizes: Sequence[Value], device: Attribute) -> Value:
+    """``flow.tensor.alloca`` on a device: a tensor of undefined contents, ``sizes`` its
+    dynamic ones. It has a side effect, so that two equal ones stay two."""
+    return b.op("flow.tensor.alloca", [*sizes], type_, {"stream.affinity": device})
 
 
 def channel_type(context: Context) -> Type:

@@ -42,6 +42,7 @@ _BUILTIN: dict[str, str] = {
     "isolate-scalars": "lowering.isolate_scalars:IsolateScalars",
     "collectives-to-channels": "lowering.collectives_to_channels:CollectivesToChannels",
     "place-arguments": "lowering.place_arguments:PlaceArguments",
+    "own-buffers": "lowering.own_buffers:OwnBuffers",
     "widen-block-arguments": "lowering.widen_block_arguments:WidenBlockArguments",
     "strip-headrace": "lowering.strip_headrace:StripHeadrace",
 }

@@ -1,15 +1,12 @@
-"""Buffers that are filled piece by piece, one for each tensor and device.
-
-Equal ``tensor.empty`` ops become one in IREE (3.13). Where the parts of two
-tensors are inserted into that, and the first parts are the same values, IREE
-makes both tensors out of one buffer and leaves out the copy between: the
-second holds what was in memory. An empty tensor that is sent to the device is
-the device's own.
-"""
+"""Gives each tensor that is written piece by piece a buffer of its own."""
 
 from __future__ import annotations
 
-from ...dialects.flow import transfer_to
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ...dialects.flow import allocate
+from ...dialects.functions import functions_of
 from ...dialects.linalg import TensorBuilder, tensor_type
 from ...dialects.mlir import (
     Attribute,
@@ -20,61 +17,180 @@ from ...dialects.mlir import (
     Operation,
     Value,
     defining_op,
+    operations_of,
 )
-from ...dialects.tensor import DYNAMIC, dynamic_sizes
+from ...dialects.tensor import DYNAMIC, dynamic_sizes, prepend_unit_dim, slice_along, with_sizes
+from ..base import Pass
+from .branches import forwarded_operand
+from .device_of_values import devices_of_values
+from .later_readers import LaterReaders, Use
 
 
-def own_buffer(op: Operation, device: Attribute) -> Value | None:
-    """Gives what a ``tensor.concat`` or ``tensor.insert_slice`` fills a buffer
-    on ``device``; returns the result, None where it has one already.
+@dataclass(frozen=True)
+class OwnBuffers(Pass):
+    """Give each tensor that is written piece by piece a buffer of its own.
+
+    For programs for several devices, once their loops are branches. Two
+    tensors must not be written where one value lies:
+
+    - Equal ``tensor.empty`` ops become one in any common-subexpression
+      elimination, and IREE (3.13) keeps one that several devices use as a
+      constant. A tensor that is put together from parts starts at an
+      allocation instead, which has a side effect: two never become one.
+    - What is updated in place may be read elsewhere, at a time that only the
+      devices know. See ``later_readers``: where that can happen the update
+      gets a copy, into an allocation too. IREE takes its own copies away
+      where the update stands last in program order.
 
     Before::
 
-        %c = tensor.concat dim(0) %a, %b : (tensor<2xf32>, tensor<2xf32>) -> tensor<4xf32>
+        %x = tensor.concat dim(0) %a, %b : (tensor<2xf32>, tensor<2xf32>) -> tensor<4xf32>
+        %y = tensor.insert_slice %a into %z[0] [2] [1] : tensor<2xf32> into tensor<4xf32>
+        %s = flow.tensor.transfer %z : tensor<4xf32> to #hal.device.promise<@dev1>
 
-    After (the concat has no users then)::
+    After::
 
-        %e = tensor.empty() : tensor<4xf32>
-        %o = flow.tensor.transfer %e : tensor<4xf32> to #hal.device.promise<@dev0>
-        %0 = tensor.insert_slice %a into %o[0] [2] [1]
-        %c = tensor.insert_slice %b into %0[2] [2] [1]
+        %e = flow.tensor.alloca : tensor<4xf32> {stream.affinity = #hal.device.promise<@dev0>}
+        %0 = tensor.insert_slice %a into %e[0] [2] [1] : tensor<2xf32> into tensor<4xf32>
+        %x = tensor.insert_slice %b into %0[2] [2] [1] : tensor<2xf32> into tensor<4xf32>
+        %f = flow.tensor.alloca : tensor<4xf32> {stream.affinity = #hal.device.promise<@dev0>}
+        %1 = tensor.extract_slice %z[0] [1] [1] : tensor<4xf32> to tensor<1xf32>
+        %2 = tensor.insert_slice %1 into %f[0] [1] [1] : tensor<1xf32> into tensor<4xf32>
+        %3 = tensor.extract_slice %z[1] [3] [1] : tensor<4xf32> to tensor<3xf32>
+        %c = tensor.insert_slice %3 into %2[1] [3] [1] : tensor<3xf32> into tensor<4xf32>
+        %y = tensor.insert_slice %a into %c[0] [2] [1] : tensor<2xf32> into tensor<4xf32>
+        %s = flow.tensor.transfer %z : tensor<4xf32> to #hal.device.promise<@dev1>
     """
-    b = TensorBuilder(InsertionPoint(op), op.location)
-    if op.name not in ("tensor.concat", "tensor.insert_slice") or is_boolean(op.results[0]):
-        return None
-    if op.name == "tensor.concat":
-        whole = _put_together(op, b, device)
-        op.results[0].replace_all_uses_with(whole)
-        return whole
-    empty = defining_op(op.operands[1])
-    if empty is None or empty.name != "tensor.empty":
-        return None
-    own = empty.clone(b.ip).operation.results[0]
-    op.operands[1] = transfer_to(b, own, device)
-    return op.results[0]
+
+    name: ClassVar[str] = "own-buffers"
+
+    def run(self, module: Operation) -> None:
+        for function in functions_of(module):
+            if len(function.regions[0].blocks):
+                _Function(module, function).rewrite()
 
 
-def is_boolean(value: Value) -> bool:
-    """IREE 3.13 cannot transfer i1."""
-    return str(tensor_type(value).element_type) == "i1"
+class _Function:
+    def __init__(self, module: Operation, function: Operation) -> None:
+        self._ops = [op for block in function.regions[0].blocks for op in operations_of(block)]
+        self._devices = devices_of_values(module, function)
+        self._readers = LaterReaders(function, self._devices)
+
+    def rewrite(self) -> None:
+        concats = [op for op in self._ops if op.name == "tensor.concat"]
+        others = [op for op in self._ops if op.name != "tensor.concat"]
+        for concat in concats:
+            self._put_together(concat)
+        for op in others:
+            if op.name == "tensor.insert_slice":
+                self._start(Use(op, 1), self._devices.get(op.results[0]))
+            elif op.name.startswith("cf."):
+                for index in range(len(op.operands)):
+                    self._start(Use(op, index), _device_behind(op, index, self._devices))
+        for op in others:
+            for use in self._readers.exposed(op):
+                self._copy(use)
+
+    def _start(self, use: Use, device: Attribute | None) -> None:
+        """An allocation for ``use`` where it is of an empty tensor."""
+        empty = _empty_behind(use.value)
+        if empty is not None and device is not None:
+            b = TensorBuilder(InsertionPoint(use.op), use.op.location)
+            made = allocate(b, use.value.type, list(empty.operands), device)
+            use.op.operands[use.index] = made
+
+    def _put_together(self, concat: Operation) -> None:
+        device = self._devices.get(concat.results[0])
+        if device is None:
+            return
+        b = TensorBuilder(InsertionPoint(concat), concat.location)
+        parts = list(concat.operands)
+        dim = IntegerAttr(concat.attributes["dim"]).value
+        starts: list[int | Value] = [0]
+        for part in parts:
+            starts.append(_sum(b, starts[-1], part, dim))
+        type_ = tensor_type(concat.results[0])
+        sizes = [
+            _as_index(b, starts[-1]) if d == dim else b.dim(parts[0], d)
+            for d, size in enumerate(type_.shape)
+            if size == DYNAMIC
+        ]
+        whole = allocate(b, type_, sizes, device)
+        for part, start in zip(parts, starts, strict=False):
+            whole = _insert(b, part, whole, dim, start)
+        self._devices[whole] = device
+        concat.results[0].replace_all_uses_with(whole)
+        concat.erase()
+
+    def _copy(self, use: Use) -> None:
+        """A copy for ``use``, made before the op that it is an operand of or that is around it."""
+        value = use.value
+        device = self._devices.get(value)
+        if device is None:
+            return
+        top = self._readers.top(use.op)
+        b = TensorBuilder(InsertionPoint(top), top.location)
+        use.op.operands[use.index] = _copy(b, value, device)
 
 
-def _put_together(concat: Operation, b: TensorBuilder, device: Attribute) -> Value:
-    parts = list(concat.operands)
-    dim = IntegerAttr(concat.attributes["dim"]).value
-    starts: list[int | Value] = [0]
-    for part in parts:
-        starts.append(_sum(b, starts[-1], part, dim))
-    type_ = tensor_type(concat.results[0])
-    sizes = [
-        _as_index(b, starts[-1]) if d == dim else b.dim(parts[0], d)
-        for d, size in enumerate(type_.shape)
-        if size == DYNAMIC
-    ]
-    whole = transfer_to(b, b.op("tensor.empty", sizes, type_), device)
-    for part, start in zip(parts, starts, strict=False):
-        whole = _insert(b, part, whole, dim, start)
+def _empty_behind(value: Value) -> Operation | None:
+    """The ``tensor.empty`` that ``value`` is, or is a transfer of."""
+    op = defining_op(value)
+    while op is not None and op.name == "flow.tensor.transfer":
+        op = defining_op(op.operands[0])
+    return op if op is not None and op.name == "tensor.empty" else None
+
+
+def _device_behind(
+    branch: Operation, index: int, devices: dict[Value, Attribute]
+) -> Attribute | None:
+    """The device of the block argument that an operand of a branch becomes."""
+    for block in branch.successors:
+        for argument in block.arguments:
+            if index in forwarded_operand(branch, block, argument.arg_number):
+                return devices.get(argument)
+    return None
+
+
+def _copy(b: TensorBuilder, value: Value, device: Attribute) -> Value:
+    """``value`` written into an allocation, in parts: IREE takes what is
+    written as a whole for a copy of its own, which it may leave out."""
+    type_ = tensor_type(value)
+    if type_.rank == 0:
+        copy = _copy(b, prepend_unit_dim(b, value), device)
+        return b.collapse_shape(copy, [], type_)
+    dim = next((d for d, size in enumerate(type_.shape) if size not in (DYNAMIC, 0, 1)), None)
+    if dim is None:
+        return _copy_into_larger(b, value, device)
+    whole = allocate(b, type_, dynamic_sizes(b, value), device)
+    for start, size in ((0, 1), (1, type_.shape[dim] - 1)):
+        whole = _insert(b, slice_along(b, value, dim, start, size), whole, dim, start)
     return whole
+
+
+def _copy_into_larger(b: TensorBuilder, value: Value, device: Attribute) -> Value:
+    """The same where no dimension can be cut: into all but the last of one more rows."""
+    type_ = tensor_type(value)
+    size = type_.shape[0]
+    larger = with_sizes(type_, {0: DYNAMIC if size == DYNAMIC else size + 1})
+    sizes = dynamic_sizes(b, value)
+    if size == DYNAMIC:
+        sizes[0] = b.op("arith.addi", [sizes[0], b.index(1)], sizes[0].type)
+    return _first_rows(b, _insert(b, value, allocate(b, larger, sizes, device), 0, 0), value)
+
+
+def _first_rows(b: TensorBuilder, larger: Value, like: Value) -> Value:
+    """As much of ``larger`` as ``like`` has."""
+    type_ = tensor_type(like)
+    sizes = dynamic_sizes(b, like)
+    with b.loc.context:
+        attributes: dict[str, Attribute] = {
+            "static_offsets": DenseI64ArrayAttr.get([0] * type_.rank),
+            "static_sizes": DenseI64ArrayAttr.get(list(type_.shape)),
+            "static_strides": DenseI64ArrayAttr.get([1] * type_.rank),
+            "operandSegmentSizes": DenseI32ArrayAttr.get([1, 0, len(sizes), 0]),
+        }
+    return b.op("tensor.extract_slice", [larger, *sizes], type_, attributes)
 
 
 def _as_index(b: TensorBuilder, number: int | Value) -> Value:

@@ -1,4 +1,4 @@
-"""Gives each device its own constants and buffers."""
+"""Gives each device its own constants."""
 
 from __future__ import annotations
 
@@ -26,14 +26,13 @@ from ...dialects.mlir import (
 )
 from ...dialects.tensor import VIEWS
 from ..base import Pass
-from .own_buffers import is_boolean, own_buffer
 
 _ANYWHERE = ("tensor.empty", "tensor.from_elements", "tensor.splat", "linalg.fill")
 
 
 @dataclass(frozen=True)
 class PlaceConstants(Pass):
-    """Give each device its own constants, and own buffers to fill.
+    """Give each device its own constants.
 
     For programs for several devices. IREE (3.13) runs an op on the devices of
     its operands, and takes a constant to be on the devices of all its users.
@@ -43,8 +42,7 @@ class PlaceConstants(Pass):
 
     Constants become globals, one for each device, which takes no copies at
     run time. What is computed of no constant but numbers alone (an iota, say)
-    and not within its one user is sent to each device. A tensor that is put
-    together from parts gets a buffer of its own: see ``own_buffers``.
+    and not within its one user is sent to each device.
 
     Before::
 
@@ -154,9 +152,6 @@ class _Placer:
             return
         device = self._devices[inputs[0]]
         self._read_all_on(ops, device)
-        filled = own_buffer(op, device)
-        if filled is not None:
-            self._devices[filled] = device
         self._note(op, device)
 
     def _read_all_on(self, ops: Sequence[Operation], device: Attribute) -> None:
@@ -254,7 +249,7 @@ def _device_name(device: Attribute) -> str:
 def _transfer(b: TensorBuilder, value: Value, device: Attribute) -> Value:
     """``value`` on a device. IREE cannot transfer i1, which it keeps in bytes."""
     type_ = RankedTensorType(value.type).element_type
-    if not is_boolean(value):
+    if str(type_) != "i1":
         return transfer_to(b, value, device)
     i8 = IntegerType.get_signless(8, type_.context)
     wide = b.elementwise(value, [], i8, lambda s, values: s.convert("extui", values[0], i8))
