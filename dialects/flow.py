@@ -54,10 +54,16 @@ def transfer_to(b: TensorBuilder, value: Value, target: Attribute) -> Value:
     return b.op("flow.tensor.transfer", operands, value.type, {"target": target})
 
 
-def allocate(b: TensorBuilder, type_: Type, sizes: Sequence[Value], device: Attribute) -> Value:
-    """``flow.tensor.alloca`` on a device: a tensor of undefined contents, ``sizes`` its
-    dynamic ones. It has a side effect, so that two equal ones stay two."""
-    return b.op("flow.tensor.alloca", [*sizes], type_, {"stream.affinity": device})
+def allocate(
+    b: TensorBuilder, type_: Type, sizes: Sequence[Value], device: Attribute | None = None
+) -> Value:
+    """``flow.tensor.alloca``: a tensor of undefined contents, ``sizes`` its dynamic ones.
+
+    It has a side effect, so that two equal ones stay two. Without ``device``
+    it is where its user is.
+    """
+    attributes = {} if device is None else {"stream.affinity": device}
+    return b.op("flow.tensor.alloca", [*sizes], type_, attributes)
 
 
 def channel_type(context: Context) -> Type:
@@ -150,7 +156,7 @@ def collective(
     kind reduces, ``ranks`` the ranks to send to and receive from (-1: none)
     of a ``send_recv``.
     """
-    target = b.empty(result, [])
+    target = allocate(b, result, [])
     i32 = IntegerType.get_signless(32, b.loc.context)
     index = IndexType.get(b.loc.context)
     with b.loc.context:

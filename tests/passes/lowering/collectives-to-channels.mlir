@@ -17,11 +17,11 @@ module attributes {headrace.num_partitions = 4 : i32, headrace.num_replicas = 1 
 // CHECK-DAG: %[[A:.*]] = util.global.load @__headrace_channel : !flow.channel
 // CHECK-DAG: %[[B:.*]] = util.global.load @__headrace_channel_1 : !flow.channel
 // CHECK: scf.for
-// CHECK-NEXT: tensor.empty
+// CHECK-NEXT: flow.tensor.alloca
 // CHECK-NEXT: flow.collective.all_reduce sum, f32, {{.*}}, %[[A]] :
-// CHECK-NEXT: tensor.empty
+// CHECK-NEXT: flow.tensor.alloca
 // CHECK-NEXT: flow.collective.all_reduce maximum, f32, {{.*}}, %[[B]] :
-// CHECK-NEXT: tensor.empty
+// CHECK-NEXT: flow.tensor.alloca
 // CHECK-NEXT: flow.collective.all_reduce sum, f32, {{.*}}, %[[A]] :
 // CHECK-NEXT: scf.yield
 func.func @in_loop(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -154,7 +154,7 @@ module attributes {headrace.num_partitions = 2 : i32, headrace.num_replicas = 2 
 // CHECK: arith.constant -1 : index
 // CHECK: arith.select
 // CHECK: scf.if
-// CHECK-NEXT: tensor.empty
+// CHECK-NEXT: flow.tensor.alloca
 // CHECK-NEXT: flow.collective.send_recv f32, %{{.*}}, %arg0, %[[C]], %{{.*}}, %{{.*}} :
 func.func @permute(%x: tensor<4xf32>, %go: i1) -> tensor<4xf32> {
   %r = scf.if %go -> (tensor<4xf32>) {
