@@ -29,7 +29,7 @@ ALIGN = "align-collectives"
 CLEAN_UP = ("strip-headrace", "convert-scf-to-cf", "canonicalize", "cse")
 # After the last pass that may make one value of two equal ones.
 BUFFERS = ("own-buffers",)
-LAST = ("widen-block-arguments",)
+LAST = ("separate-updates", "widen-block-arguments")
 
 
 def default_pipeline(

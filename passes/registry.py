@@ -43,6 +43,7 @@ _BUILTIN: dict[str, str] = {
     "collectives-to-channels": "lowering.collectives_to_channels:CollectivesToChannels",
     "place-arguments": "lowering.place_arguments:PlaceArguments",
     "own-buffers": "lowering.own_buffers:OwnBuffers",
+    "separate-updates": "lowering.separate_updates:SeparateUpdates",
     "widen-block-arguments": "lowering.widen_block_arguments:WidenBlockArguments",
     "strip-headrace": "lowering.strip_headrace:StripHeadrace",
 }

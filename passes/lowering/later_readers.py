@@ -10,7 +10,7 @@ done where the update is computed from what it gives.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ...dialects.mlir import (
@@ -75,7 +75,7 @@ class LaterReaders:
         """
         found: list[Use] = []
         for use in _updated(op):
-            for each in self._exposed(use, op, list(_all_operands(op)), {}):
+            for each in self._exposed(use, op, list(all_operands(op)), {}):
                 if not any(each.same_as(other) for other in found):
                     found.append(each)
         return found
@@ -88,11 +88,11 @@ class LaterReaders:
         if root in seen or self._is_never_written(root):
             return []
         seen[root] = None
-        readers = [r for r in self._readers(root) if not r.same_as(use)]
+        readers = [r for r in self.readers(root) if not r.same_as(use)]
         argument = BlockArgument(root) if isinstance(root, BlockArgument) else None
         if not readers and argument is None:
             return []
-        done, arguments = _slice(sources)
+        done, arguments = computed_by(sources)
         if any(self._may_be_late(reader.op, op, root, done) for reader in readers):
             return [use]
         found: list[Use] = []
@@ -141,6 +141,11 @@ class LaterReaders:
             op = parent.operation
         return op
 
+    def written_root(self, value: Value) -> Value | None:
+        """The value whose buffer ``value`` is in; None where IREE writes into a copy of it."""
+        root = self._root(value)
+        return None if self._is_never_written(root) else root
+
     def _is_never_written(self, root: Value) -> bool:
         op = defining_op(root)
         if op is None:
@@ -159,7 +164,7 @@ class LaterReaders:
             return device is not None and device == op.attributes["target"]
         return op.name in _VIEWS
 
-    def _readers(self, root: Value) -> Iterator[Use]:
+    def readers(self, root: Value) -> Iterator[Use]:
         """Who reads ``root`` or a view of it."""
         pending = [root]
         while pending:
@@ -188,17 +193,17 @@ def _destinations(op: Operation) -> list[Use]:
     return [Use(op, index) for index in range(count - len(tensors), count)]
 
 
-def _all_operands(op: Operation) -> Iterator[Value]:
+def all_operands(op: Operation) -> Iterator[Value]:
     for each in walk(op) if len(op.regions) else [op]:
         yield from each.operands
 
 
-def _slice(sources: Sequence[Value]) -> tuple[set[int], list[BlockArgument]]:
-    """Addresses of the ops that ``sources`` are computed by, and the block
+def computed_by(values: Iterable[Value]) -> tuple[set[int], list[BlockArgument]]:
+    """Addresses of the ops that ``values`` are computed by, and the block
     arguments that these start from. The set is for membership only."""
     done: set[int] = set()
     arguments: dict[Value, None] = {}
-    pending = list(sources)
+    pending = list(values)
     while pending:
         value = pending.pop()
         op = defining_op(value)
@@ -206,7 +211,7 @@ def _slice(sources: Sequence[Value]) -> tuple[set[int], list[BlockArgument]]:
             arguments[value] = None
         elif address_of(op) not in done:
             done.add(address_of(op))
-            pending.extend(_all_operands(op))
+            pending.extend(all_operands(op))
     return done, [BlockArgument(value) for value in arguments]
 
 

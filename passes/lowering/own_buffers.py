@@ -10,8 +10,6 @@ from ...dialects.functions import functions_of
 from ...dialects.linalg import TensorBuilder, tensor_type
 from ...dialects.mlir import (
     Attribute,
-    DenseI32ArrayAttr,
-    DenseI64ArrayAttr,
     InsertionPoint,
     IntegerAttr,
     Operation,
@@ -19,10 +17,11 @@ from ...dialects.mlir import (
     defining_op,
     operations_of,
 )
-from ...dialects.tensor import DYNAMIC, dynamic_sizes, prepend_unit_dim, slice_along, with_sizes
+from ...dialects.tensor import DYNAMIC
 from ..base import Pass
 from .branches import forwarded_operand
 from .device_of_values import devices_of_values
+from .kept_copies import insert_along, kept_copy
 from .later_readers import LaterReaders, Use
 
 
@@ -117,7 +116,7 @@ class _Function:
         ]
         whole = allocate(b, type_, sizes, device)
         for part, start in zip(parts, starts, strict=False):
-            whole = _insert(b, part, whole, dim, start)
+            whole = insert_along(b, part, whole, dim, start)
         self._devices[whole] = device
         concat.results[0].replace_all_uses_with(whole)
         concat.erase()
@@ -130,7 +129,7 @@ class _Function:
             return
         top = self._readers.top(use.op)
         b = TensorBuilder(InsertionPoint(top), top.location)
-        use.op.operands[use.index] = _copy(b, value, device)
+        use.op.operands[use.index] = kept_copy(b, value, device)
 
 
 def _empty_behind(value: Value) -> Operation | None:
@@ -152,47 +151,6 @@ def _device_behind(
     return None
 
 
-def _copy(b: TensorBuilder, value: Value, device: Attribute) -> Value:
-    """``value`` written into an allocation, in parts: IREE takes what is
-    written as a whole for a copy of its own, which it may leave out."""
-    type_ = tensor_type(value)
-    if type_.rank == 0:
-        copy = _copy(b, prepend_unit_dim(b, value), device)
-        return b.collapse_shape(copy, [], type_)
-    dim = next((d for d, size in enumerate(type_.shape) if size not in (DYNAMIC, 0, 1)), None)
-    if dim is None:
-        return _copy_into_larger(b, value, device)
-    whole = allocate(b, type_, dynamic_sizes(b, value), device)
-    for start, size in ((0, 1), (1, type_.shape[dim] - 1)):
-        whole = _insert(b, slice_along(b, value, dim, start, size), whole, dim, start)
-    return whole
-
-
-def _copy_into_larger(b: TensorBuilder, value: Value, device: Attribute) -> Value:
-    """The same where no dimension can be cut: into all but the last of one more rows."""
-    type_ = tensor_type(value)
-    size = type_.shape[0]
-    larger = with_sizes(type_, {0: DYNAMIC if size == DYNAMIC else size + 1})
-    sizes = dynamic_sizes(b, value)
-    if size == DYNAMIC:
-        sizes[0] = b.op("arith.addi", [sizes[0], b.index(1)], sizes[0].type)
-    return _first_rows(b, _insert(b, value, allocate(b, larger, sizes, device), 0, 0), value)
-
-
-def _first_rows(b: TensorBuilder, larger: Value, like: Value) -> Value:
-    """As much of ``larger`` as ``like`` has."""
-    type_ = tensor_type(like)
-    sizes = dynamic_sizes(b, like)
-    with b.loc.context:
-        attributes: dict[str, Attribute] = {
-            "static_offsets": DenseI64ArrayAttr.get([0] * type_.rank),
-            "static_sizes": DenseI64ArrayAttr.get(list(type_.shape)),
-            "static_strides": DenseI64ArrayAttr.get([1] * type_.rank),
-            "operandSegmentSizes": DenseI32ArrayAttr.get([1, 0, len(sizes), 0]),
-        }
-    return b.op("tensor.extract_slice", [larger, *sizes], type_, attributes)
-
-
 def _as_index(b: TensorBuilder, number: int | Value) -> Value:
     return b.index(number) if isinstance(number, int) else number
 
@@ -203,22 +161,3 @@ def _sum(b: TensorBuilder, start: int | Value, part: Value, dim: int) -> int | V
         return start + size
     first = _as_index(b, start)
     return b.op("arith.addi", [first, b.dim(part, dim)], first.type)
-
-
-def _insert(b: TensorBuilder, part: Value, whole: Value, dim: int, start: int | Value) -> Value:
-    """``part`` in ``whole``, from ``start`` on along ``dim``."""
-    shape = list(tensor_type(part).shape)
-    offsets = [0] * len(shape)
-    offsets[dim] = start if isinstance(start, int) else DYNAMIC
-    dynamic_offsets = [] if isinstance(start, int) else [start]
-    sizes = dynamic_sizes(b, part)
-    segments = [1, 1, len(dynamic_offsets), len(sizes), 0]
-    with b.loc.context:
-        attributes: dict[str, Attribute] = {
-            "static_offsets": DenseI64ArrayAttr.get(offsets),
-            "static_sizes": DenseI64ArrayAttr.get(shape),
-            "static_strides": DenseI64ArrayAttr.get([1] * len(shape)),
-            "operandSegmentSizes": DenseI32ArrayAttr.get(segments),
-        }
-    operands = [part, whole, *dynamic_offsets, *sizes]
-    return b.op("tensor.insert_slice", operands, whole.type, attributes)
