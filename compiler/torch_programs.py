@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..dialects.functions import functions_of
 from ..dialects.mlir import Operation, Value, blocks_of, walk
-from ..dialects.native_passes import run_native_pipeline
+from ..passes.pipeline import Pipeline
 from .unlowered import check_torch_lowered
 
 # Ops that IREE lowers better whole than in parts: attention would round its
@@ -47,34 +47,6 @@ ONNX_TO_TORCH = (
     _DECOMPOSE,
     _CANONICALIZE,
 )
-# IREE 3.13's torch-to-iree up to its calling convention, with its options.
-TORCH_TO_LINALG = (
-    "func.func(torch-iree-bind-symbolic-shapes)",
-    "func.func(torch-iree-set-strict-symbolic-shapes)",
-    _CANONICALIZE,
-    "func.func(torch-recompose-complex-ops)",
-    "func.func(torch-iree-bitcast-tensor)",
-    "func.func(torch-reduce-op-variants)",
-    "func.func(torch-convert-custom-quant-op)",
-    _DECOMPOSE,
-    "func.func(torch-fuse-quantized-ops)",
-    _CANONICALIZE,
-    "func.func(torch-scalarize-shapes)",
-    "func.func(convert-torch-to-tmtensor)",
-    "func.func(torch-iree-tm-tensor-to-linalg-ext)",
-    "func.func(convert-torch-to-tensor)",
-    "func.func(torch-iree-torch-unstructured-to-linalg-ext)",
-    "func.func(torch-iree-torch-quantization-to-linalg-ext)",
-    "func.func(convert-torch-to-linalg)",
-    "func.func(cse)",
-    "func.func(convert-torch-to-scf)",
-    "func.func(convert-torch-to-arith)",
-    "convert-torch-conversion-to-mlprogram",
-    _CANONICALIZE,
-    "func.func(resolve-shaped-type-result-dims)",
-    "func.func(cse)",
-    "inline",
-)
 # In place of torch-iree-func-conversion, which makes fences and buffer views of
 # tensors: headrace's programs take and return tensors.
 TO_TENSORS = (
@@ -87,7 +59,41 @@ TO_TENSORS = (
 DEMOTE_F64 = ("iree-input-conversion-demote-f64-to-f32",)
 
 
-def lower_torch(module: Operation) -> None:
+def torch_to_linalg(target: str) -> tuple[str, ...]:
+    """IREE 3.13's ``torch-to-iree`` up to its calling convention, with its
+    options, and headrace's own step in it."""
+    return (
+        "func.func(torch-iree-bind-symbolic-shapes)",
+        "func.func(torch-iree-set-strict-symbolic-shapes)",
+        _CANONICALIZE,
+        # headrace's own: constants are folded here, and no op is decomposed yet.
+        f"split-attention{{target={target}}}",
+        "func.func(torch-recompose-complex-ops)",
+        "func.func(torch-iree-bitcast-tensor)",
+        "func.func(torch-reduce-op-variants)",
+        "func.func(torch-convert-custom-quant-op)",
+        _DECOMPOSE,
+        "func.func(torch-fuse-quantized-ops)",
+        _CANONICALIZE,
+        "func.func(torch-scalarize-shapes)",
+        "func.func(convert-torch-to-tmtensor)",
+        "func.func(torch-iree-tm-tensor-to-linalg-ext)",
+        "func.func(convert-torch-to-tensor)",
+        "func.func(torch-iree-torch-unstructured-to-linalg-ext)",
+        "func.func(torch-iree-torch-quantization-to-linalg-ext)",
+        "func.func(convert-torch-to-linalg)",
+        "func.func(cse)",
+        "func.func(convert-torch-to-scf)",
+        "func.func(convert-torch-to-arith)",
+        "convert-torch-conversion-to-mlprogram",
+        _CANONICALIZE,
+        "func.func(resolve-shaped-type-result-dims)",
+        "func.func(cse)",
+        "inline",
+    )
+
+
+def lower_torch(module: Operation, target: str) -> None:
     """Makes linalg of a torch program (``torch_mlir.fx.export_and_import(...,
     output_type="raw")``, ``iree.turbine.aot.export``), of which all tensors
     are value tensors, or of an ONNX program (``iree-import-onnx``). Nothing
@@ -104,9 +110,8 @@ def lower_torch(module: Operation) -> None:
     has_f64 = any(",f64>" in str(value.type) for op in ops for value in _values(op))
     is_onnx = any(_ONNX_OPSET in function.attributes for function in functions_of(module))
     del ops  # native passes end the life of handles
-    if is_onnx:
-        _run(module, ONNX_TO_TORCH)
-    _run(module, TORCH_TO_LINALG)
+    to_linalg = torch_to_linalg(target)
+    _run(module, (*ONNX_TO_TORCH, *to_linalg) if is_onnx else to_linalg)
     check_torch_lowered(module)
     _run(module, TO_TENSORS if has_f64 else (*TO_TENSORS, *DEMOTE_F64))
 
@@ -115,7 +120,8 @@ _ONNX_OPSET = "torch.onnx_meta.opset_version"
 
 
 def _run(module: Operation, passes: Sequence[str]) -> None:
-    run_native_pipeline(module, f"builtin.module({','.join(passes)})")
+    text = f"builtin.module({','.join(passes)})"
+    Pipeline.parse(text).run(module, verify_each=False)
 
 
 def _values(op: Operation) -> list[Value]:
