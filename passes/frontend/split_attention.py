@@ -13,11 +13,6 @@ from ..lowering.fp8_support import fp8_support
 from ..rewriting import Miss
 from .torch_attention import ATTENTION, Attention, fault_of_kept, read_attention
 
-# Whose code generators tile IREE's attention well: one launch, and the scores
-# stay on chip. On CPUs it takes 40 times as long as its parts (8 heads of
-# 512x64 in f32: 1255 ms for 32 ms), for vmvx and Vulkan it does not compile.
-_KEEPING = ("gfx", "sm_")
-
 
 @dataclass(frozen=True)
 class SplitAttention(Pass):
@@ -34,7 +29,7 @@ class SplitAttention(Pass):
     Before:
         %y = torch.aten.scaled_dot_product_attention %q, %k, %v, %mask, ...
     After:
-        %s = matmul(%q * scale, transpose(%k)) + %mask
+        %s = matmul(%q, transpose(%k)) * scale + %mask
         %e = exp(%s - amax(%s))
         %y = matmul(%e, %v) / sum(%e)
     """
@@ -43,7 +38,7 @@ class SplitAttention(Pass):
     target: str = field(default="cpu", metadata={"help": "as in headrace-compile --target"})
 
     def run(self, module: Operation) -> None:
-        keeps = fp8_support(self.target).name.startswith(_KEEPING)
+        target = fp8_support(self.target).name
         for op in walk(module):
             if op.name != ATTENTION:
                 continue
@@ -51,12 +46,29 @@ class SplitAttention(Pass):
             if isinstance(attention, Miss):
                 continue  # an error follows, unless torch-mlir can do more than we
             b = TorchBuilder(InsertionPoint(op), op.location)
-            if keeps and fault_of_kept(attention) is None:
+            if _is_kept(target, attention):
                 value = _kept(b, attention, list(op.operands))
             else:
                 value = _Split(b, attention).build()
             op.results[0].replace_all_uses_with(value)
             op.erase()
+
+
+def _is_kept(target: str, attention: Attention) -> bool:
+    """Whether IREE's own attention is right, and the faster one: one launch, and
+    the scores stay on chip.
+
+    On CPUs it takes 40 times as long as its parts (8 heads of 512x64 in f32:
+    1255 ms for 32 ms); for vmvx and Vulkan 3.13 does not compile it; for ROCm
+    it takes minutes to compile where a length is dynamic (24 by 24 of 16 in
+    f16: 116 s for gfx942, 405 s for gfx1201, 10 s for sm_80).
+    """
+    is_rocm = target.startswith("gfx")
+    if not (is_rocm or target.startswith("sm_")):
+        return False
+    if is_rocm and UNKNOWN in attention.lengths:
+        return False
+    return fault_of_kept(attention) is None
 
 
 def _kept(b: TorchBuilder, attention: Attention, operands: list[Value]) -> Value:
@@ -114,8 +126,8 @@ class _Split:
         b, a = self._b, self._a
         query, key, value = (b.convert(v, self._wide) for v in (a.query, a.key, a.value))
         scale = a.scale if isinstance(a.scale, Value) else b.float_(a.scale)
-        query = b.aten("mul.Scalar", [query, scale], _type(query))
         scores = self._by_heads(self._product(self._by_groups(query), self._transposed(key)))
+        scores = b.aten("mul.Scalar", [scores, scale], _type(scores))
         if a.is_causal:
             scores = self._with_mask(scores, self._causal_mask())
         if a.mask is not None:
