@@ -1,9 +1,10 @@
-"""One small torch program per op of PyTorch, as ``iree-turbine`` and ``fx_importer`` hand them over.
+"""One small torch program per op of PyTorch, as IREE's importer hands them over.
 
 Needs torch and iree-base-compiler in one environment: ``python write_ops.py
-FOLDER`` writes ``ops.mlir``, a function for each. What IREE's own pipeline
-does not lower is left out, with a line that says so. The file beside this one
-was made with torch 2.13 and iree-base-compiler 3.13.
+FOLDER`` writes ``ops.mlir``, a function for each, and ``ops.npz``: ``NAME.in0``,
+..., ``NAME.out0``, ..., bf16 and fp8 as f32. What IREE's own pipeline does not
+lower is left out, with a line that says so. The files beside this one were made
+with torch 2.13 and iree-base-compiler 3.13.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from iree.compiler.extras.fx_importer import FxImporter
 from torch.export import Dim
@@ -179,9 +181,15 @@ def text_of(name: str, function: Callable[..., Any], inputs: tuple[torch.Tensor,
     return re.sub(r"\Amodule \{\n|\n\}\s*\Z", "", text)
 
 
+def to_numpy(tensor: torch.Tensor) -> np.ndarray:
+    narrow = tensor.dtype in (torch.bfloat16, torch.float8_e4m3fn)
+    return (tensor.float() if narrow else tensor).numpy()
+
+
 def main() -> None:
-    path = Path(sys.argv[1]) / "ops.mlir"
+    folder = Path(sys.argv[1])
     texts: list[str] = []
+    arrays: dict[str, np.ndarray] = {}
     for name, (function, inputs) in OPS.items():
         text = text_of(name, function, inputs)
         command = ["iree-opt", "--torch-to-iree", "-"]
@@ -190,7 +198,12 @@ def main() -> None:
             print(f"{name}: {done.stderr.splitlines()[0]}")
         else:
             texts.append(text)
-    path.write_text("module {\n" + "\n".join(texts) + "\n}\n")
+            results = function(*inputs)
+            results = [results] if isinstance(results, torch.Tensor) else results
+            arrays |= {f"{name}.in{i}": to_numpy(t) for i, t in enumerate(inputs)}
+            arrays |= {f"{name}.out{i}": to_numpy(t) for i, t in enumerate(results)}
+    (folder / "ops.mlir").write_text("module {\n" + "\n".join(texts) + "\n}\n")
+    np.savez_compressed(folder / "ops.npz", **arrays)
 
 
 if __name__ == "__main__":
