@@ -25,8 +25,8 @@ UNKNOWN = -1
 """The size of a dimension that is known at run time only."""
 
 _TENSOR = re.compile(r"!torch\.vtensor<\[([^\]]*)\],(\w+)>")
-# torch.dtype as a number: c10/core/ScalarType.h.
-_DTYPES = {"f16": 5, "f32": 6, "f64": 7, "bf16": 15}
+DTYPES = {"f16": 5, "f32": 6, "f64": 7, "bf16": 15}
+"""torch.dtype as a number, from c10/core/ScalarType.h."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class TorchBuilder:
         if type_.element == element:
             return tensor
         no = self.bool_(False)
-        operands = [tensor, self.int_(_DTYPES[element]), no, no, self.none()]
+        operands = [tensor, self.int_(DTYPES[element]), no, no, self.none()]
         return self.aten("to.dtype", operands, replace(type_, element=element))
 
     def _op(

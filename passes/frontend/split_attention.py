@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ...dialects.mlir import InsertionPoint, Operation, Value, walk
-from ...dialects.torch import UNKNOWN, TorchBuilder, TorchTensor
+from ...dialects.torch import DTYPES, UNKNOWN, TorchBuilder, TorchTensor
 from ..base import Pass
 from ..lowering.fp8_support import fp8_support
 from ..rewriting import Miss
@@ -58,10 +58,10 @@ def _is_kept(target: str, attention: Attention) -> bool:
     """Whether IREE's own attention is right, and the faster one: one launch, and
     the scores stay on chip.
 
-    On CPUs it takes 40 times as long as its parts (8 heads of 512x64 in f32:
-    1255 ms for 32 ms); for vmvx and Vulkan 3.13 does not compile it; for ROCm
-    it takes minutes to compile where a length is dynamic (24 by 24 of 16 in
-    f16: 116 s for gfx942, 405 s for gfx1201, 10 s for sm_80).
+    On CPUs it takes 12 to 40 times as long as its parts (8 heads of 512x64 in
+    f32: 282 ms for 23 ms on Zen 5); for vmvx and Vulkan 3.13 does not compile it; for ROCm
+    it takes minutes to compile where a length is dynamic, if it does (heads of
+    16 in f16: 116 s for gfx942, 405 s for gfx1201, 10 s for sm_80).
     """
     is_rocm = target.startswith("gfx")
     if not (is_rocm or target.startswith("sm_")):
@@ -124,6 +124,8 @@ class _Split:
 
     def build(self) -> Value:
         b, a = self._b, self._a
+        if a.lengths[1] == 0:
+            return self._nothing()
         query, key, value = (b.convert(v, self._wide) for v in (a.query, a.key, a.value))
         scale = a.scale if isinstance(a.scale, Value) else b.float_(a.scale)
         scores = self._by_heads(self._product(self._by_groups(query), self._transposed(key)))
@@ -135,6 +137,16 @@ class _Split:
         weights, sums = self._weights(scores)
         product = self._by_heads(self._product(self._by_groups(weights), value))
         return b.convert(b.aten("div.Tensor", [product, sums], _type(product)), a.result.element)
+
+    def _nothing(self) -> Value:
+        """The sum over no keys; IREE 3.13 crashes on it."""
+        b, a = self._b, self._a
+        rank = len(a.result.sizes)
+        sizes = [b.size(a.query, a.types[0].sizes, dim) for dim in range(rank - 1)]
+        sizes.append(b.size(a.value, a.types[2].sizes, rank - 1))
+        none = b.none()
+        operands = [b.ints(sizes), b.int_(DTYPES[a.result.element]), none, none, none]
+        return b.aten("zeros", operands, a.result)
 
     def _weights(self, scores: Value) -> tuple[Value, Value]:
         """exp(scores - their row's largest), and each row's sum of that."""

@@ -100,6 +100,8 @@ def fault_of_kept(attention: Attention) -> str | None:
     q, k, v = (t.sizes for t in attention.types)
     if len(q) < 3:
         return "it has no batch dimension"
+    if k[-2] == 0:
+        return "it has no keys"
     if UNKNOWN in (q[-3], k[-3], v[-3]) or [*q[:-2]].count(UNKNOWN) > 1:
         return "IREE takes no dynamic number of heads"
     if k[:-2] != v[:-2] or q[:-3] != k[:-3] or q[-3] != k[-3] * attention.groups:

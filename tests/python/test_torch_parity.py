@@ -28,7 +28,7 @@ DIFFERENT = {
     "sm_80": {"attention_mask"},
     # Besides, of a dynamic length: IREE 3.13 compiles for minutes, then fails.
     "gfx942": {"attention_mask", "attention_dynamic"},
-    # IREE's own attention is 40 times slower than its parts.
+    # IREE's own attention is 12 to 40 times slower than its parts.
     "cpu": {f"attention{suffix}" for suffix in _ATTENTION},
 }
 
