@@ -90,7 +90,7 @@ def compile_with(source: Source, options: CompileOptions) -> CompileResult:
         module = module.clone().operation
         _select_function(module, options.function)
         try:
-            lower_torch(module)
+            lower_torch(module, pass_target)
             check_program(module)
             functions = metadata.describe_functions(module, target.name, form, devices)
             pipeline.run(module, [Checkpoints(), reader, encodings, *extra], verify_each=False)

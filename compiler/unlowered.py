@@ -17,6 +17,8 @@ _CALLS = {
     "stablehlo.custom_call": ("call_target_name", "call target"),
     "torch.operator": ("name", "operator"),
 }
+# What torch ops take besides tensors: it goes with the op that takes it.
+_READ_BY_OTHERS = ("torch.constant.", "torch.vtensor.literal", "torch.prim.ListConstruct")
 
 
 def check_lowered(module: Operation) -> None:
@@ -33,8 +35,18 @@ def check_lowered(module: Operation) -> None:
                 module.context.is_registered_operation(name)
             )
         if not registered[name]:
-            callee = str(op.attributes[_CALLS[name][0]]).strip('"') if name in _CALLS else ""
-            raise error_at(op, _message(name, callee))
+            raise error_at(op, _message(name, _callee(op)))
+
+
+def check_torch_lowered(module: Operation) -> None:
+    """Raises HeadraceError at the first torch op that torch-mlir has left.
+
+    For a module after its conversions, before types are converted. Constants
+    and lists of them are left only because the op that reads them is.
+    """
+    for op in walk(module):
+        if op.name.startswith("torch.") and not op.name.startswith(_READ_BY_OTHERS):
+            raise error_at(op, _message(op.name, _callee(op)))
 
 
 def explain_unlowered(error: HeadraceError) -> HeadraceError:
@@ -53,6 +65,13 @@ def explain_unlowered(error: HeadraceError) -> HeadraceError:
 def without_op(message: str) -> str:
     """MLIR's ``message`` without the print of the op that it ends in."""
     return message.partition(" that was explicitly marked illegal")[0]
+
+
+def _callee(op: Operation) -> str:
+    """What an op that only calls something calls."""
+    if op.name not in _CALLS:
+        return ""
+    return str(op.attributes[_CALLS[op.name][0]]).strip('"')
 
 
 def _message(name: str, callee: str) -> str:

@@ -8,7 +8,7 @@ from itertools import islice
 
 from ...dialects.dispatch import DispatchRegion
 from ...dialects.encoding import UNSET_ENCODING, encoding_of, is_set_encoding
-from ...dialects.linalg import tensor_type
+from ...dialects.linalg import DYNAMIC, tensor_type
 from ...dialects.mlir import Attribute, Operation, Value, defining_op
 from ...dialects.tensor import VIEWS
 from ..remarks import remark
@@ -106,6 +106,11 @@ class _RegionTests:
                 "the dispatch region has a reduction that does not go into it, which "
                 f"{target} cannot tile with a packed store"
             )
+        if not self._limits.packs_after_dynamic_rows and self._has_dynamic_rows(value):
+            return Miss(
+                "the dispatch region reduces rows of dynamic length before, which "
+                f"{target} cannot tile with a packed store of two dynamic dimensions"
+            )
         sole = _is_sole_use(fusion.source)
         if not (sole or self._multi_use):
             return Miss(f"its source has other uses: that needs {_OPTION}")
@@ -126,6 +131,12 @@ class _RegionTests:
                 f"the most that compile on {target}"
             )
         return None
+
+    def _has_dynamic_rows(self, value: Value) -> bool:
+        """Whether a value of two dynamic dimensions comes of its rows' sums, say."""
+        type_ = tensor_type(value)
+        lower = any(rank < type_.rank for rank in self._reductions.dynamic_ranks)
+        return lower and list(type_.shape).count(DYNAMIC) > 1
 
     def _second_store_fault(self, fusion: Fusion, value: Value) -> str | None:
         """Why ``value`` cannot be stored both plain and packed."""

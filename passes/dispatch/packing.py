@@ -26,6 +26,9 @@ class Packing:
     is the plain value once more, and a dispatch that stores one value twice
     does not compile. ``packs_before_reductions``: whether a value can be
     packed in a dispatch that goes on to reduce it (IREE issue 24058).
+    ``packs_after_dynamic_rows``: whether a value of two dynamic dimensions can
+    be packed in a dispatch that has reduced its rows, of dynamic length, before
+    ("no basis element may be statically non-positive").
     ``packs_sums_as_results``: whether a sum can be stored both plain and
     packed as the result of a matmul.
     """
@@ -33,6 +36,7 @@ class Packing:
     target: str
     packings: int
     packs_before_reductions: bool = True
+    packs_after_dynamic_rows: bool = True
     packs_sums_as_results: bool = True
 
     def layout_class(self, encoding: Attribute) -> Hashable:
@@ -95,7 +99,13 @@ def _power_of_two(size: int) -> int:
 
 _PACKINGS = {
     # More than one fails on CPUs whose tiles differ by operand, and not each time.
-    "cpu": Packing("cpu", 1, packs_before_reductions=False, packs_sums_as_results=False),
+    "cpu": Packing(
+        "cpu",
+        1,
+        packs_before_reductions=False,
+        packs_after_dynamic_rows=False,
+        packs_sums_as_results=False,
+    ),
     "vmvx": Packing("vmvx", 2),
     "gfx942": Packing("gfx942", 3),
     "gfx950": Packing("gfx950", 3),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from ...dialects.dispatch import DispatchRegion
-from ...dialects.linalg import tensor_type
-from ...dialects.mlir import Operation, Value, operations_of, walk
+from ...dialects.generic import GENERIC, is_parallel, iterators_of, maps_of
+from ...dialects.linalg import DYNAMIC, tensor_type
+from ...dialects.mlir import Operation, RankedTensorType, Value, operations_of, walk
 
 # Linalg ops other than `generic` that only have parallel loops.
 _PARALLEL = """
@@ -23,10 +25,11 @@ _OTHER_REDUCTIONS = (
 
 @dataclass(frozen=True)
 class Reductions:
-    """The reductions of a region: the ranks of their results, and the values that
-    every one of them goes into."""
+    """The reductions of a region: the ranks of their results, of those also that
+    reduce a dynamic dimension, and the values that every one of them goes into."""
 
     ranks: frozenset[int]
+    dynamic_ranks: frozenset[int]
     into: frozenset[Value]
 
     def all_go_into(self, value: Value) -> bool:
@@ -36,6 +39,7 @@ class Reductions:
 
 def reductions_of(region: DispatchRegion) -> Reductions:
     ranks: set[int] = set()
+    dynamic_ranks: set[int] = set()
     into: dict[Value, int] = {}  # per value a bit for each reduction
     count = 0
     for op in operations_of(region.body):
@@ -46,16 +50,33 @@ def reductions_of(region: DispatchRegion) -> Reductions:
         if _is_reduction(op):
             bits |= 1 << count
             count += 1
-            ranks.update(tensor_type(result).rank for result in op.results)
+            found = {tensor_type(result).rank for result in op.results}
+            ranks |= found
+            if _reduces_dynamic_dimension(op):
+                dynamic_ranks |= found
         if bits:
             into.update(dict.fromkeys(op.results, bits))
     after_all = (value for value, bits in into.items() if bits == (1 << count) - 1)
-    return Reductions(frozenset(ranks), frozenset(after_all))
+    return Reductions(frozenset(ranks), frozenset(dynamic_ranks), frozenset(after_all))
+
+
+def _reduces_dynamic_dimension(op: Operation) -> bool:
+    """Whether it does, for a ``linalg.generic``; for other ops whether it may."""
+    tensors = [(i, v) for i, v in enumerate(op.operands) if isinstance(v.type, RankedTensorType)]
+    if op.name != GENERIC:
+        return any(DYNAMIC in tensor_type(value).shape for _, value in tensors)
+    reduced = {f"d{loop}" for loop, kind in enumerate(iterators_of(op)) if kind == "reduction"}
+    maps = maps_of(op)
+    return any(
+        size == DYNAMIC and not reduced.isdisjoint(re.findall(r"d\d+", str(place)))
+        for index, value in tensors
+        for size, place in zip(tensor_type(value).shape, maps[index].results, strict=True)
+    )
 
 
 def _is_reduction(op: Operation) -> bool:
-    if op.name == "linalg.generic":
-        return "reduction" in str(op.attributes["iterator_types"])
+    if op.name == GENERIC:
+        return not is_parallel(op)
     if op.name.startswith("linalg."):
         return op.name not in _PARALLEL_NAMES
     return op.name in _OTHER_REDUCTIONS

@@ -40,8 +40,10 @@ class Program:
         self._functions = context.modules.module
 
     def results(self, name: str, *arguments: Array) -> list[Array]:
-        """The results of a function with several."""
-        return [np.asarray(r.to_host()) for r in self._functions[name](*arguments)]
+        """All results of a function."""
+        results = self._functions[name](*arguments)
+        several = results if isinstance(results, list | tuple) else [results]
+        return [np.asarray(result.to_host()) for result in several]
 
     def __call__(self, name: str, *arguments: Array) -> Array:
         """The result of a function with one."""

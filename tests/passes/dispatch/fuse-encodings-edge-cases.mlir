@@ -381,3 +381,35 @@ func.func @casts(%x: tensor<?x?xf32>, %m: index, %n: index) -> (tensor<?x40xf32,
   %q = iree_encoding.set_encoding %d : tensor<?x?xf32> -> tensor<?x?xf32, #packed>
   return %p, %q : tensor<?x40xf32, #packed>, tensor<?x?xf32, #packed>
 }
+
+// -----
+
+#packed = #iree_encoding.testing<>
+#id = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+// Computed from sums of rows of dynamic length: fused where only one dimension is
+// dynamic (fuse-encodings-refused.mlir has both).
+// CHECK-LABEL: func.func @static_rows(
+// CHECK-NOT: set_encoding %r
+// CHECK: flow.return %{{.*}} : tensor<24x?xf32, #{{.*}}>
+func.func @static_rows(%x: tensor<24x?xf32>, %z: tensor<24xf32>, %k: index)
+    -> tensor<24x?xf32, #packed> {
+  %r = flow.dispatch.region -> (tensor<24x?xf32>{%k}) {
+    %s = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+        ins(%x : tensor<24x?xf32>) outs(%z : tensor<24xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      %0 = arith.addf %a, %o : f32
+      linalg.yield %0 : f32
+    } -> tensor<24xf32>
+    %e = tensor.empty(%k) : tensor<24x?xf32>
+    %d = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%x, %s : tensor<24x?xf32>, tensor<24xf32>) outs(%e : tensor<24x?xf32>) {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %0 = arith.divf %a, %b : f32
+      linalg.yield %0 : f32
+    } -> tensor<24x?xf32>
+    flow.return %d : tensor<24x?xf32>
+  }
+  %p = iree_encoding.set_encoding %r : tensor<24x?xf32> -> tensor<24x?xf32, #packed>
+  return %p : tensor<24x?xf32, #packed>
+}

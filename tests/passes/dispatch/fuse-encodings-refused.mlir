@@ -211,6 +211,39 @@ func.func @reduced_afterwards(%x: tensor<512x1024xf32>, %z: tensor<512xf32>)
 // -----
 
 #packed = #iree_encoding.testing<>
+#id = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+// Both dimensions dynamic, and computed from sums of rows of dynamic length:
+// "no basis element may be statically non-positive" in IREE 3.13.
+// CHECK-LABEL: func.func @dynamic_rows(
+// CHECK: flow.dispatch.region -> (tensor<?x?xf32>{
+// CHECK: iree_encoding.set_encoding
+func.func @dynamic_rows(%x: tensor<?x?xf32>, %z: tensor<?xf32>, %m: index, %k: index)
+    -> tensor<?x?xf32, #packed> {
+  %r = flow.dispatch.region -> (tensor<?x?xf32>{%m, %k}) {
+    %s = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+        ins(%x : tensor<?x?xf32>) outs(%z : tensor<?xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      %0 = arith.addf %a, %o : f32
+      linalg.yield %0 : f32
+    } -> tensor<?xf32>
+    %e = tensor.empty(%m, %k) : tensor<?x?xf32>
+    %d = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%x, %s : tensor<?x?xf32>, tensor<?xf32>) outs(%e : tensor<?x?xf32>) {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %0 = arith.divf %a, %b : f32
+      linalg.yield %0 : f32
+    } -> tensor<?x?xf32>
+    flow.return %d : tensor<?x?xf32>
+  }
+  // expected-remark@below {{the dispatch region reduces rows of dynamic length before, which cpu cannot tile with a packed store of two dynamic dimensions}}
+  %p = iree_encoding.set_encoding %r : tensor<?x?xf32> -> tensor<?x?xf32, #packed>
+  return %p : tensor<?x?xf32, #packed>
+}
+
+// -----
+
+#packed = #iree_encoding.testing<>
 // Not made by a region. There is nothing to say about inputs and constants.
 // CHECK-LABEL: func.func @no_region(
 func.func @no_region(%x: tensor<24x40xf32>) -> (tensor<24x40xf32, #packed>, tensor<24x40xf32, #packed>, tensor<24x40xf32, #packed>) {
