@@ -60,6 +60,7 @@ def test_metadata(vmfb: Path) -> None:
                     ("tensor<2x3xbf16>", "tensor<3xf8E4M3FN>", "tensor<4xi32>", "tensor<2x3xf32>"),
                 )
             ),
+            ((("bf16", 1.0),), (), (), ()),
         )
     }
 
