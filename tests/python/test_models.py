@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from functools import cache
 from pathlib import Path
 from typing import Any
 
+import cpus
 import headrace
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ DOTS = {
 }
 
 
-@cache
+@cpus.cache
 def compiled(name: str) -> headrace.CompileResult:
     return headrace.compile(MODELS / name / "model.mlir", report=True)
 
@@ -46,6 +46,7 @@ def arrays(name: str, file: str) -> list[Any]:
         return [archive[key] for key in archive.files]
 
 
+@pytest.mark.each_cpu("all")
 @pytest.mark.parametrize("name", NAMES)
 def test_numbers_are_jaxs(name: str, tmp_path: Path) -> None:
     case = json.loads((MODELS / name / "case.json").read_text())
@@ -67,6 +68,7 @@ def test_numbers_are_jaxs(name: str, tmp_path: Path) -> None:
         assert error <= bound < relative_error(np.roll(result, 1, axis=-1), reference)
 
 
+@pytest.mark.each_cpu("all")
 @pytest.mark.parametrize("name", ["fsdp_scan", "invariant_gather"])
 def test_numbers_are_jaxs_bit_for_bit(name: str, tmp_path: Path) -> None:
     """Only bf16 and fp8 arithmetic in these two, and sums that f32 holds."""

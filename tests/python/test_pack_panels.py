@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 from dispatch_programs import Program, compiled, error, lowered
-from graph_comparison import CPUS, check_graphs
+from graph_comparison import check_graphs
 from headrace.compiler.targets import find_target
 from headrace.dialects.mlir import walk
 from headrace.passes.lowering.fp8_support import CPU_WITH_BF16
@@ -49,6 +49,7 @@ def _panels(text: str) -> int:
     return len(re.findall(r"flow.dispatch.region -> \(tensor<\d+x\d+x(16|64)xf32>\)", text))
 
 
+@pytest.mark.each_cpu
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("by_columns", [False, True])
 @pytest.mark.parametrize(
@@ -68,6 +69,7 @@ def test_sizes(sizes: tuple[int, int, int], by_columns: bool, target: str) -> No
     assert error(activated, np.tanh(x @ w + b)) < 1e-6
 
 
+@pytest.mark.each_cpu
 def test_weights_of_loops() -> None:
     """One launch packs the weight, before the loop."""
     text = f"""
@@ -97,16 +99,17 @@ func.func @main(%x: tensor<{N}x{N}xf32>, %w: tensor<{N}x{N}xf32>) -> tensor<{N}x
     assert np.array_equal(found, x @ w @ w @ w)
 
 
+@pytest.mark.each_cpu
 @pytest.mark.parametrize("multi_use", [False, True])
 @pytest.mark.parametrize(
     "batch", [0, 1, *(pytest.param(b, marks=pytest.mark.full) for b in range(2, 16))]
 )
-def test_random_graphs(batch: int, multi_use: bool) -> None:
+def test_random_graphs(batch: int, multi_use: bool, cpu: str) -> None:
     """The graphs of the dispatch stage's test, in sizes that have panels."""
     seeds = range(batch * PER_MODULE, (batch + 1) * PER_MODULE)
     # With AVX-512, which the host may have, and without.
-    target, cpu = (TARGETS[1], "host") if batch % 4 == 3 else ("cpu", CPUS[batch % len(CPUS)])
-    module = check_graphs(seeds, target, N, multi_use=multi_use, cpu=cpu)
+    target = TARGETS[cpu == "host" and batch % 4 == 3]
+    module = check_graphs(seeds, target, N, multi_use=multi_use)
     assert _panels(str(module)) > 0
 
 
@@ -115,6 +118,7 @@ def _matmul(name: str, lhs: str, rhs: str, init: str, n: int = N) -> str:
     return f"  {name} = linalg.matmul ins({lhs}, {rhs} : {t}, {t}) outs({init} : {t}) -> {t}\n"
 
 
+@pytest.mark.each_cpu
 def test_sums_start_from_what_the_init_is_filled_with() -> None:
     t = f"tensor<{N}x{N}xf32>"
     text = f"""
@@ -133,6 +137,7 @@ func.func @main(%x: {t}, %w: {t}) -> {t} {{
     assert np.array_equal(found, x @ w + 2)
 
 
+@pytest.mark.each_cpu
 def test_product_is_a_weight() -> None:
     t = f"tensor<{N}x{N}xf32>"
     text = f"""
@@ -151,7 +156,7 @@ func.func @main(%x: {t}, %w: {t}) -> {t} {{
     assert np.array_equal(found, x @ w @ (x @ w))
 
 
-@pytest.mark.parametrize("cpu", CPUS)
+@pytest.mark.each_cpu("all")
 def test_result_is_packed(cpu: str) -> None:
     """Panels' dispatch packs the result for another matmul: IREE limits how much
     of it at once, and more so on CPUs with shorter vectors."""
@@ -181,7 +186,7 @@ func.func @main(%x: {t}, %w: {t}) -> {t} {{
     assert np.array_equal(found, np.abs(x @ w) @ w)
 
 
-@pytest.mark.parametrize("cpu", CPUS)
+@pytest.mark.each_cpu("all")
 def test_packed_as_it_is_and_turned(cpu: str) -> None:
     """As gradients of two matmuls ask for: no dispatch packs both, which IREE
     would do in one piece."""

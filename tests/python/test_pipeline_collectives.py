@@ -109,12 +109,14 @@ def check(
                 assert_same(got, want)
 
 
+@pytest.mark.each_cpu
 @pytest.mark.parametrize("direction", DIRECTIONS, ids=lambda d: d.name)
 def test_same_results_seeded_subset(direction: Direction, tmp_path: Path) -> None:
     loops = random.Random(direction.name).sample(GRID, 4)
     check(direction, loops, tmp_path, moved_only=True)
 
 
+@pytest.mark.each_cpu
 @pytest.mark.full
 @pytest.mark.parametrize("start", [0, 1, 5])
 @pytest.mark.parametrize("direction", DIRECTIONS, ids=lambda d: d.name)

@@ -275,6 +275,7 @@ def test_exact_conversions() -> None:
         to_element_type(np.array([300]), parse_tensor_type("tensor<i8>").element, "x")
 
 
+@pytest.mark.each_cpu
 @pytest.mark.parametrize(
     ("type_", "array"),
     [
