@@ -1,12 +1,14 @@
-"""The mark ``each_cpu``: tests that run for several CPUs."""
+"""The mark ``each_cpu``, for tests that run for several CPUs; quick compiling."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from zlib import crc32
 
 import cpus
 import pytest
+from quick_compiling import compiling_quickly
 
 _MARK = "each_cpu"
 
@@ -26,6 +28,12 @@ def pytest_report_header() -> str:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if any(metafunc.definition.iter_markers(_MARK)):
         metafunc.parametrize("cpu", cpus.CPUS, indirect=True, scope="module")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quickly(pytestconfig: pytest.Config) -> Iterator[None]:
+    with nullcontext() if pytestconfig.getoption("--full") else compiling_quickly():
+        yield
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -9,7 +9,7 @@ from graph_comparison import check_graphs
 PER_MODULE = 8
 
 
-@pytest.mark.each_cpu
+@pytest.mark.each_cpu(by="batch")
 @pytest.mark.parametrize("multi_use", [False, True])
 @pytest.mark.parametrize(
     "batch", [0, 1, *(pytest.param(b, marks=pytest.mark.full) for b in range(2, 25))]
