@@ -60,11 +60,12 @@ def _is_chosen(item: pytest.Item) -> bool:
     mark = item.get_closest_marker(_MARK)
     if mark is None or "all" in mark.args or not isinstance(item, pytest.Function):
         return True
-    chosen = item.callspec.indices
+    parameters, own = item.callspec.params, item.callspec.params["cpu"]
     by = mark.kwargs.get("by")
-    if by is None:
-        key = [item.originalname, *sorted(f"{n}{i}" for n, i in chosen.items() if n != "cpu")]
+    if by is None:  # the ids of all others, which come after the CPU's
+        assert item.callspec.id.startswith(own)
+        key = [item.originalname, item.callspec.id.removeprefix(own)]
     else:
-        key = [str(chosen[by])] if by else []
+        key = [str(parameters[by])] if by else []
     name = " ".join([item.path.name, *key])
-    return chosen["cpu"] == crc32(name.encode()) % len(cpus.CPUS)
+    return own == cpus.CPUS[crc32(name.encode()) % len(cpus.CPUS)]
