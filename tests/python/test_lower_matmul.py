@@ -318,7 +318,7 @@ def test_scales_multiply_one_after_the_other() -> None:
     assert got == 2.0**122
 
 
-@pytest.mark.each_cpu("all")
+@pytest.mark.each_cpu
 def test_no_half_precision_in_accumulation() -> None:
     """4096 products of 1 sum exactly, which bf16 and f16 accumulators cannot."""
     case = Case("m", (8, 4096), (4096, 8))
