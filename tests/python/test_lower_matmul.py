@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+import cpus
 import numpy as np
 import pytest
 from cpu_programs import DTYPES, FP8, CpuProgram, decoded, lower
@@ -189,6 +190,10 @@ def test_all_codes_multiply(
     if target in ("gfx950", "sm_89") and lhs_type == "f8E4M3FN":
         # IREE's stand-in on the CPU for fp8 instructions reads 0xFF as -480.
         same[0xFF] = True
+    if target in ("gfx950", "sm_89") and lhs_type == "f8E5M2" and cpus.current() == "generic":
+        # It rounds to f16 on the way, and IREE's code for that where a CPU has no
+        # instruction for it makes zeros of subnormals.
+        same |= (np.abs(want) < 2.0**-14) & (got == 0)
     assert same.all(), [(hex(c), got[c, 0]) for c in np.flatnonzero(~same.all(axis=1))]
 
 
