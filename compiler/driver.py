@@ -31,6 +31,7 @@ from .iree_child import run_iree_compile
 from .options import CompileOptions
 from .program_checks import check_program
 from .report_encodings import EncodingReader
+from .rounding_analysis import RoundingReader
 from .targets import Target, find_target
 from .torch_programs import lower_torch
 from .unlowered import check_lowered, explain_unlowered
@@ -83,6 +84,7 @@ def compile_with(source: Source, options: CompileOptions) -> CompileResult:
     pass_target = target.pass_target(options.cpu)
     pipeline = pipelines.build(pass_target, form, devices, options.pipeliner(), order, multi_use)
     encodings = EncodingReader(pass_target, multi_use, compare=options.report)
+    roundings = RoundingReader(pipelines.FIRST_LOWERING)
     extra = [IrDumper(options.dump_ir)] if options.dump_ir is not None else []
 
     start = time.perf_counter()
@@ -93,11 +95,12 @@ def compile_with(source: Source, options: CompileOptions) -> CompileResult:
             lower_torch(module, pass_target)
             check_program(module)
             functions = metadata.describe_functions(module, target.name, form, devices)
-            pipeline.run(module, [Checkpoints(), reader, encodings, *extra], verify_each=False)
+            hooks = [Checkpoints(), reader, roundings, encodings, *extra]
+            pipeline.run(module, hooks, verify_each=False)
         except HeadraceError as error:
             raise explain_unlowered(error) from error
         check_lowered(module)
-        metadata.attach(module, functions)
+        metadata.attach(module, roundings.noted(functions))
     headrace_seconds = time.perf_counter() - start
 
     entries: report.Report = {

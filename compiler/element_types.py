@@ -149,6 +149,11 @@ def element_errors(actual: Array, expected: Array) -> Array:
     with np.errstate(invalid="ignore"):
         difference = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(a - b))
     difference[~np.isfinite(difference)] = np.inf
-    finite = np.abs(b[np.isfinite(b)])
-    largest = float(finite.max()) if finite.size else 0.0
-    return difference / (largest or 1.0)
+    return difference / (largest_magnitude(b) or 1.0)
+
+
+def largest_magnitude(values: Array) -> float:
+    """max|x| over the finite values; 0 where there are none."""
+    wide = np.abs(values.astype(np.float64))
+    finite = wide[np.isfinite(wide)]
+    return float(finite.max()) if finite.size else 0.0

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from ..dialects.mlir import (
     ArrayAttr,
@@ -23,6 +24,10 @@ from ..dialects.mlir import (
 )
 
 KEY = "headrace.metadata"
+# 1 had no roundings.
+_VERSION = 2
+
+Counts = tuple[tuple[str, float], ...]
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,8 @@ class FunctionInfo:
 
     In ``devices`` form the compiled function takes all arguments of device 0,
     then those of device 1, and so on, and returns its results in that order.
+    ``roundings`` says for each result how often values are rounded on the way
+    to it, as ``roundings.Roundings`` counts; None where that was not read.
     """
 
     name: str
@@ -47,22 +54,31 @@ class FunctionInfo:
     devices: int
     arguments: tuple[ValueInfo, ...]
     results: tuple[ValueInfo, ...]
+    roundings: tuple[Counts, ...] | None = None
 
     def to_json(self) -> str:
-        return json.dumps({"version": 1, **asdict(self)}, sort_keys=True)
+        return json.dumps({"version": _VERSION, **asdict(self)}, sort_keys=True)
 
     @classmethod
     def from_json(cls, text: str) -> FunctionInfo:
         """Raises HeadraceError for metadata that this version cannot read."""
         try:
             data = json.loads(text)
-            if data.pop("version") != 1:
+            if data.pop("version") not in range(1, _VERSION + 1):
                 raise HeadraceError("the .vmfb was written by another version of headrace")
             for key in ("arguments", "results"):
                 data[key] = tuple(ValueInfo(**value) for value in data[key])
+            if data.get("roundings") is not None:
+                data["roundings"] = tuple(_counts(entry) for entry in data["roundings"])
+                if len(data["roundings"]) != len(data["results"]):
+                    raise ValueError("there are roundings of other results")
             return cls(**data)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise HeadraceError(f"the metadata in the .vmfb is broken: {error}") from None
+
+
+def _counts(entry: list[list[Any]]) -> Counts:
+    return tuple((str(type_), float(count)) for type_, count in entry)
 
 
 def public_functions(module: Operation) -> list[Operation]:

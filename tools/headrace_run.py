@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import io
-import math
 import sys
 import tempfile
 import zipfile
@@ -16,7 +15,6 @@ import numpy as np
 from ..compiler.driver import CompileResult, compile_with
 from ..compiler.element_types import (
     Array,
-    element_errors,
     for_file,
     parse_tensor_type,
     relative_error,
@@ -33,6 +31,7 @@ from .command_line import (
     write_output,
 )
 from .compile_arguments import add_compile_arguments, compile_options, given_compile_arguments
+from .mismatch_notes import Mismatch, Rerun, mismatch_notes
 
 _DESCRIPTION = """\
 Runs a .vmfb that headrace-compile wrote, or compiles and runs a .mlir file, on
@@ -81,7 +80,14 @@ def _main(argv: Sequence[str] | None) -> int:
         results = run_program(vmfb, function, inputs)
     if arguments.outputs is not None:
         write_output(arguments.outputs, _npz(results))
-    return 0 if _report(function, results, expected, rtol) else 1
+    mismatches = _report(function, results, expected, rtol)
+    if mismatches:
+        options = given_compile_arguments(arguments)
+        files = (arguments.input, arguments.inputs, str(arguments.expect))
+        rerun = Rerun(*files, options)
+        for note in mismatch_notes(mismatches, function, rerun):
+            print(Diagnostic("note", note), file=sys.stderr)
+    return 1 if mismatches else 0
 
 
 def _compile(arguments: argparse.Namespace) -> CompileResult:
@@ -170,11 +176,10 @@ def _report(
     results: Sequence[Array],
     expected: Sequence[Array] | None,
     rtol: float | None,
-) -> bool:
-    """Prints a line per result; whether all are within their tolerance."""
+) -> list[Mismatch]:
+    """Prints a line per result; those that are over their tolerance."""
     lines: list[str] = []
-    notes: list[str] = []
-    worst = 0.0
+    found: list[Mismatch] = []
     for index, (result, info) in enumerate(zip(results, function.results, strict=True)):
         line = f"result{index}: {info.type} on {function.devices} devices"
         if expected is not None:
@@ -183,33 +188,7 @@ def _report(
             verdict = "ok" if error <= tolerance else "FAILED"
             line += f", error {error:.3g}, tolerance {tolerance:.3g}: {verdict}"
             if not error <= tolerance:
-                worst = max(worst, error)
-                notes.append(f"result{index} {_mismatch(result, expected[index], tolerance)}")
+                found.append(Mismatch(index, info.type, result, expected[index], error, tolerance))
         lines.append(f"{line}\n")
     write_output("-", "".join(lines).encode())
-    if notes and worst < math.inf:
-        notes.append(_tolerance_hint(worst))
-    for note in notes:
-        print(Diagnostic("note", note), file=sys.stderr)
-    return not notes
-
-
-def _mismatch(result: Array, expected: Array, tolerance: float) -> str:
-    """Where a result is off, how much, and in how many elements."""
-    errors = element_errors(result, expected)
-    place = np.unravel_index(int(errors.argmax()), errors.shape)
-    index = ", ".join(str(int(i)) for i in place)
-    got, want = (float(x[place]) for x in (result, expected))
-    return (
-        f"is off most at [{index}] (device first): {got:.6g}, expected {want:.6g}; "
-        f"{int((errors > tolerance).sum())} of {errors.size} elements are over the tolerance"
-    )
-
-
-def _tolerance_hint(error: float) -> str:
-    digits = 1 - math.floor(math.log10(error))
-    enough = math.ceil(error * 10**digits) / 10**digits
-    return (
-        f"--rtol={enough:.6g} would accept this; rounding to bf16 and fp8 adds up over the "
-        "layers of a model, which the default tolerance, one rounding of a result, leaves out"
-    )
+    return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import cpus
 import numpy as np
 from dispatch_graphs import GraphWriter
 from dispatch_programs import Program, error, lowered
@@ -12,19 +13,19 @@ from headrace.compiler.targets import find_target
 from headrace.dialects.mlir import Operation, make_context
 from headrace.dialects.parsing import parse_module
 
-# Those whose vectors differ: IREE's limits on kernels go by them.
-CPUS = ("host", "x86-64-v3", "x86-64")
+
+@cpus.cache
+def _stock(text: str) -> Program:
+    flags = find_target("cpu").flags("channel", 1)
+    return Program(run_iree_compile(parse_module(text, "m", make_context()), flags).vmfb)
 
 
-def check_graphs(
-    seeds: Sequence[int], target: str, size: int, *, multi_use: bool, cpu: str = "host"
-) -> Operation:
+def check_graphs(seeds: Sequence[int], target: str, size: int, *, multi_use: bool) -> Operation:
     """Runs the graphs of these seeds, of matrices of ``size``, both ways on the
-    CPU; returns the module as IREE was handed it. ``target``: as passes name it;
-    ``cpu``: as for ``--cpu``, one that this machine's can stand in for."""
+    CPU; returns the module as IREE was handed it. ``target``: as passes name it."""
     text = "".join(GraphWriter(f"f{i}", s, 6 + s % 9, size).text() for i, s in enumerate(seeds))
-    flags = find_target("cpu").flags("channel", 1, cpu=cpu)
-    stock = Program(run_iree_compile(parse_module(text, "m", make_context()), flags).vmfb)
+    flags = find_target("cpu").flags("channel", 1)
+    stock = _stock(text)
     module = lowered(text, target, multi_use=multi_use, estimate=False)
     ours = Program(run_iree_compile(module, flags).vmfb)
     random = np.random.default_rng(seeds[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import headrace
@@ -14,9 +15,10 @@ from headrace.compiler import cpu_features
 from headrace.compiler.cpu_features import multiplies_bf16
 from headrace.compiler.element_types import Array
 from headrace.compiler.targets import find_target
-from headrace.dialects.mlir import HeadraceError
+from headrace.dialects.mlir import HeadraceError, walk
 
 N = 96  # packing pays
+TYPES = (*FP8, "bf16")
 
 
 def test_cpus_by_name() -> None:
@@ -56,9 +58,9 @@ def test_only_passes_know_the_variant() -> None:
         headrace.compile("module {}", target="cpu-bf16")
 
 
-def _program(lhs: str, rhs: str, n: int = N) -> str:
+def _program(lhs: str, rhs: str, n: int = N, name: str = "main") -> str:
     a, b, c = f"tensor<{n}x{n}x{lhs}>", f"tensor<{n}x{n}x{rhs}>", f"tensor<{n}x{n}xf32>"
-    return f"""func.func @main(%a: {a}, %b: {b}) -> {c} {{
+    return f"""func.func @{name}(%a: {a}, %b: {b}) -> {c} {{
   %0 = "headrace.matmul"(%a, %b) {{operandSegmentSizes = array<i32: 1, 1, 0, 0, 0, 0>,
     lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>,
     rhs_contracting = array<i64: 0>, epilogue = "none"}} : ({a}, {b}) -> {c}
@@ -84,16 +86,23 @@ def _values(name: str, seed: int) -> Array:
     return random.standard_normal((N, N)).astype(DTYPES[name])
 
 
-@pytest.mark.parametrize("rhs", [*FP8, "bf16"])
-@pytest.mark.parametrize("lhs", [*FP8, "bf16"])
+@cache
+def _programs(lhs: str) -> Program:
+    """With each other type as ``rhs``, which also names the function."""
+    module = lowered("".join(_program(lhs, rhs, name=rhs) for rhs in TYPES), "cpu-bf16")
+    functions = [op for op in walk(module) if op.name == "func.func"]
+    assert len(functions) == len(TYPES)
+    assert all("bf16, bf16, f32" in str(function) for function in functions)
+    return Program(compiled(module, "cpu")[0])
+
+
+@pytest.mark.parametrize("rhs", TYPES)
+@pytest.mark.parametrize("lhs", TYPES)
 def test_numbers(lhs: str, rhs: str) -> None:
     """Operands are exact, and what is left is the rounding of sums in f32."""
-    module = lowered(_program(lhs, rhs), "cpu-bf16")
-    assert "bf16, bf16, f32" in str(module)
-    program = Program(compiled(module, "cpu")[0])
     a, b = _values(lhs, 1), _values(rhs, 2)
     wide_a, wide_b = decoded(a), decoded(b)
-    found = program("main", a, b)
+    found = _programs(lhs)(rhs, a, b)
     size = np.abs(wide_a) @ np.abs(wide_b)
     assert (np.abs(found - wide_a @ wide_b) / size).max() < N * 2.0**-24
 

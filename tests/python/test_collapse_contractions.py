@@ -30,6 +30,7 @@ def _program(letters: str, sizes: dict[str, int]) -> str:
 """
 
 
+@pytest.mark.each_cpu
 @pytest.mark.parametrize("name", CASES)
 def test_numbers(name: str) -> None:
     letters, sizes = CASES[name]

@@ -277,6 +277,7 @@ def check_narrowed(cases: Sequence[Case], before: dict[str, list[Array]], folder
 FIRST = [0, *(pytest.param(seed, marks=pytest.mark.full) for seed in range(6, 240, 6))]
 
 
+@pytest.mark.each_cpu
 @pytest.mark.parametrize("first", FIRST)
 @pytest.mark.parametrize("make", [dequantize_case, quantize_case])
 def test_no_bit_changes(make: Callable[[int], Case], first: int, tmp_path: Path) -> None:
@@ -293,6 +294,7 @@ def test_no_bit_changes(make: Callable[[int], Case], first: int, tmp_path: Path)
 MIXED = [54, *(first for first in FIRST if first == 0 or first.values != (54,))]
 
 
+@pytest.mark.each_cpu
 @pytest.mark.parametrize("first", MIXED)
 def test_no_bit_changes_in_mixed_programs(first: int, tmp_path: Path) -> None:
     cases = [mixed_case(seed) for seed in range(first, first + 6)]
@@ -315,6 +317,7 @@ def test_no_bit_changes_in_mixed_programs(first: int, tmp_path: Path) -> None:
     check_narrowed(compiled, before_values, tmp_path)
 
 
+@pytest.mark.each_cpu
 def test_unequal_scales_stay_wide(tmp_path: Path) -> None:
     """Two devices with scales 1 and 2 hold [4, 1] and [8, 1]: the gathered
     codes would need both scales."""

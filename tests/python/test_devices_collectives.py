@@ -174,6 +174,7 @@ def part_of(devices: int, first: int, count: int) -> list[Case]:
     return [make() for make in all_cases(devices)[first : first + count]]
 
 
+@pytest.mark.each_cpu
 @pytest.mark.parametrize(("devices", "first", "count"), parts())
 def test_against_numpy(devices: int, first: int, count: int, tmp_path: Path) -> None:
     cases = part_of(devices, first, count)
@@ -194,12 +195,14 @@ def run_on_channels(
     )
 
 
+@pytest.mark.each_cpu
 @pytest.mark.parametrize(("devices", "first", "count"), parts())
 def test_channels_against_numpy(devices: int, first: int, count: int, tmp_path: Path) -> None:
     cases = part_of(devices, first, count)
     check(cases, run_on_channels(cases, devices, tmp_path))
 
 
+@pytest.mark.each_cpu
 def test_native_all_gather_against_numpy(tmp_path: Path) -> None:
     makers = [make for make in movement_cases(4) if make.func is gather_case]
     cases = [make() for make in random.Random(1).sample(makers, 20)]

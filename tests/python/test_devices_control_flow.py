@@ -314,11 +314,12 @@ CASES = [
 
 
 @pytest.fixture(scope="module")
-def results() -> dict[str, list[Array]]:
+def results(cpu: str) -> dict[str, list[Array]]:
     with TemporaryDirectory() as folder:
         return run_cases(CASES, DEVICES, Path(folder))
 
 
+@pytest.mark.each_cpu(by="")
 @pytest.mark.parametrize("one", CASES, ids=lambda one: one.name)
 def test_against_numpy(one: Case, results: dict[str, list[Array]]) -> None:
     for actual, expected in zip(results[one.name], one.expected, strict=True):

@@ -45,6 +45,7 @@ def sum_text(result: str, value: str, type_: str, groups: str = ALL) -> str:
       }}) : ({type_}) -> {type_}"""
 
 
+@pytest.mark.each_cpu
 def test_own_part_of_a_replicated_argument(tmp_path: Path) -> None:
     """partition_id arithmetic on scalar tensors, then a dynamic slice."""
     table = numbers((16, 4))
@@ -62,6 +63,7 @@ def test_own_part_of_a_replicated_argument(tmp_path: Path) -> None:
     np.testing.assert_array_equal(result, table.reshape(4, 4, 4))
 
 
+@pytest.mark.each_cpu
 def test_ring_of_permutes_in_a_loop(tmp_path: Path) -> None:
     """An all-gather by hand: in each trip the neighbour's block is stored."""
     x = numbers((4, 2, 4), 1)
@@ -93,6 +95,7 @@ def test_ring_of_permutes_in_a_loop(tmp_path: Path) -> None:
         np.testing.assert_array_equal(result[device], expected)
 
 
+@pytest.mark.each_cpu
 def test_scalar_statistics(tmp_path: Path) -> None:
     """A mean over all devices: rank-0 collectives and arithmetic around them."""
     x = numbers((4, 8), 2)
@@ -112,6 +115,7 @@ def test_scalar_statistics(tmp_path: Path) -> None:
     np.testing.assert_array_equal(centred, x - x.mean())
 
 
+@pytest.mark.each_cpu
 def test_stops_when_all_devices_agree(tmp_path: Path) -> None:
     """The condition of the loop is a sum over all devices."""
     x = np.abs(numbers((4, 4), 3)) + 1
@@ -176,6 +180,7 @@ def test_constants_and_arguments_as_results(tmp_path: Path) -> None:
         np.testing.assert_array_equal(actual, np.array(want))
 
 
+@pytest.mark.each_cpu
 def test_branch_on_a_replicated_flag(tmp_path: Path) -> None:
     x = numbers((4, 4), 6)
     body = f"""
@@ -208,6 +213,7 @@ def test_branch_on_a_sharded_flag_is_refused(tmp_path: Path) -> None:
         run(body, signature, [numbers((4, 4)), np.full(4, True)], tmp_path)
 
 
+@pytest.mark.each_cpu
 def test_donated_arguments_are_read_to_the_end(tmp_path: Path) -> None:
     """As ``jax.jit(..., donate_argnums=(0, 1))`` marks them; IREE's own use of it is wrong."""
     x, y = numbers((4, 4), 1), numbers((4, 4), 2)
@@ -233,6 +239,7 @@ def test_groups_of_different_sizes_are_refused(tmp_path: Path) -> None:
         run(f"{body}\nreturn %s : tensor<4xf32>", signature, [numbers((4, 4))], tmp_path)
 
 
+@pytest.mark.each_cpu
 def test_scatters_into_a_constant(tmp_path: Path) -> None:
     """The gradient of a sort: IREE cannot place a constant that all devices write to."""
     x = np.random.default_rng(7).permutation(64).reshape(4, 2, 8).astype(np.float32)
@@ -258,6 +265,7 @@ def test_scatters_into_a_constant(tmp_path: Path) -> None:
     np.testing.assert_array_equal(result, x)
 
 
+@pytest.mark.each_cpu
 def test_constants_that_change_places_in_a_loop(tmp_path: Path) -> None:
     """As ``jax.random`` rotates its keys; as blocks, IREE 3.13 lost their buffers."""
     x = numbers((4, 4), 8)
@@ -332,6 +340,7 @@ AGREED = f"""{sum_text("%m", "%i", "tensor<i32>")}
           %go = stablehlo.compare LT, %m, %limit : (tensor<i32>, tensor<i32>) -> tensor<i1>"""
 
 
+@pytest.mark.each_cpu
 @pytest.mark.parametrize("trips", [COUNTED, AGREED], ids=["counted", "agreed"])
 def test_scalars_that_change_places_in_a_loop(trips: str, tmp_path: Path) -> None:
     """IREE loses fences of such loops, and does not wait: mostly wrong without vm_branches."""

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 from dispatch_graphs import N
-from graph_comparison import CPUS, check_graphs
+from graph_comparison import check_graphs
 
 PER_MODULE = 8
 
 
+@pytest.mark.each_cpu(by="batch")
 @pytest.mark.parametrize("multi_use", [False, True])
 @pytest.mark.parametrize(
     "batch", [0, 1, *(pytest.param(b, marks=pytest.mark.full) for b in range(2, 25))]
 )
 def test_same_numbers_as_stock(batch: int, multi_use: bool) -> None:
     seeds = range(batch * PER_MODULE, (batch + 1) * PER_MODULE)
-    cpu = CPUS[batch % len(CPUS)]
-    module = check_graphs(seeds, "cpu", N, multi_use=multi_use, cpu=cpu)
+    module = check_graphs(seeds, "cpu", N, multi_use=multi_use)
     assert "set_encoding" in str(module)

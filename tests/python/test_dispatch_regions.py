@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 import re
-from functools import cache
 from pathlib import Path
 
+import cpus
 import numpy as np
 import pytest
 from dispatch_programs import CASES, Program, compiled, error, lowered, without_panels
@@ -31,7 +31,7 @@ WITHOUT_PANELS = {
 }
 
 
-@cache
+@cpus.cache
 def _case(name: str, multi_use: bool) -> tuple[bytes, dict[str, object]]:
     text = (CASES / f"{name}.mlir").read_text()
     return compiled(lowered(text, "cpu", multi_use=multi_use), "cpu")
@@ -45,6 +45,7 @@ def test_launches_and_bytes(name: str, multi_use: bool) -> None:
     assert counts["bytes_written"] == COUNTS[name][1]
 
 
+@pytest.mark.each_cpu
 @pytest.mark.parametrize("multi_use", [False, True])
 @pytest.mark.parametrize("name", COUNTS)
 def test_launches_without_panels(name: str, multi_use: bool) -> None:
@@ -72,6 +73,7 @@ def _expected(name: str, arguments: list[Array]) -> list[Array]:
     return [*products, p]
 
 
+@pytest.mark.each_cpu
 @pytest.mark.parametrize("multi_use", [False, True])
 @pytest.mark.parametrize("name", COUNTS)
 def test_numbers(name: str, multi_use: bool) -> None:
@@ -147,6 +149,7 @@ def test_one_packed_activation_for_three_matmuls() -> None:
     assert "f8E4M3FN" in str(region)
 
 
+@pytest.mark.each_cpu
 def test_multi_use_block_on_the_cpu() -> None:
     module = lowered((MODEL / "model.mlir").read_text(), "cpu")
     vmfb, counts = compiled(module, "cpu")

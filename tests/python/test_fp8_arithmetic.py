@@ -56,10 +56,11 @@ def spread(scale: np.ndarray, data: tuple[int, ...]) -> np.ndarray:
 
 
 @pytest.fixture(scope="module")
-def scaled() -> CpuProgram:
+def scaled(cpu: str) -> CpuProgram:
     return CpuProgram("".join(functions("f8E4M3FN", wide) for wide in WIDES), "cpu")
 
 
+@pytest.mark.each_cpu(by="")
 @pytest.mark.parametrize("mode", ["multiply", "divide"])
 @pytest.mark.parametrize("wide", WIDES)
 @pytest.mark.parametrize("shapes", SHAPES)
@@ -81,6 +82,7 @@ def test_scales(scaled: CpuProgram, shapes: str, wide: str, mode: str) -> None:
     assert same_numbers(back.astype(np.float64), expected.astype(np.float64)).all()
 
 
+@pytest.mark.each_cpu("all")
 def test_bf16_quotients_next_to_a_tie() -> None:
     """Values whose bf16-rounded quotient goes to another code than the exact one."""
     count = 1 << 15
@@ -106,6 +108,7 @@ func.func @q(%x: tensor<{count}xbf16>, %s: tensor<bf16>) -> tensor<{count}xf8E4M
     assert (got.view(np.uint8) == want.view(np.uint8))[numbers].all()
 
 
+@pytest.mark.each_cpu
 @pytest.mark.parametrize("fp8", FP8)
 def test_arithmetic_on_all_pairs(fp8: str) -> None:
     """add, mul, max, compare, negate of every two codes, as fp8 arithmetic has them."""
@@ -144,6 +147,7 @@ func.func @{name}(%a: {grid}, %b: {grid}) -> {result} {{
         assert (run("less", a, b).astype(bool) == (wide_a < wide_b)).all()
 
 
+@pytest.mark.each_cpu
 def test_native_matmul_sums_in_f32() -> None:
     """4096 ones and an initial 1.5: neither a bf16 nor an f16 accumulator gets there."""
     text = ""

@@ -91,7 +91,7 @@ def expected_codes(values: np.ndarray, fp8: str, saturate: bool) -> np.ndarray:
 
 
 @pytest.fixture(scope="module", params=PATHS)
-def program(request: pytest.FixtureRequest) -> tuple[str, CpuProgram]:
+def program(request: pytest.FixtureRequest, cpu: str) -> tuple[str, CpuProgram]:
     target: str = request.param
     text = ""
     for fp8 in FP8:
@@ -102,6 +102,7 @@ def program(request: pytest.FixtureRequest) -> tuple[str, CpuProgram]:
     return target, CpuProgram(text, target)
 
 
+@pytest.mark.each_cpu(by="program")
 @pytest.mark.parametrize("wide", WIDE)
 @pytest.mark.parametrize("fp8", FP8)
 @pytest.mark.parametrize("form", ["decode", "extf"])
@@ -120,6 +121,7 @@ def test_all_codes_decode(program: tuple[str, CpuProgram], form: str, fp8: str, 
     assert same.all(), [(hex(c), got[c]) for c in np.flatnonzero(~same)]
 
 
+@pytest.mark.each_cpu(by="program")
 @pytest.mark.parametrize("saturate", ["true", "false"])
 @pytest.mark.parametrize("wide", WIDE)
 @pytest.mark.parametrize("fp8", FP8)
@@ -162,6 +164,7 @@ GOLDEN = (
 )
 
 
+@pytest.mark.each_cpu("all")
 def test_golden_codes() -> None:
     count = len(GOLDEN)
     order = ("f8E4M3FN", "f8E4M3FNUZ", "f8E5M2", "f8E5M2FNUZ")
@@ -172,6 +175,7 @@ def test_golden_codes() -> None:
         assert [hex(c) for c in got] == [hex(row[column]) for row in GOLDEN], fp8
 
 
+@pytest.mark.each_cpu("all")
 def test_nan_encodes_as_nan() -> None:
     nans = np.array([0x7FC00000, 0xFFC00000, 0x7F800001, 0xFFFFFFFF], np.uint32).view(np.float32)
     run = CpuProgram("".join(encode_text(fp8, "f32", 4) for fp8 in FP8), "cpu")
@@ -187,6 +191,7 @@ def test_every_target_takes_a_known_path() -> None:
     assert {fp8_support(t).converted for t in TARGET_NAMES} <= paths
 
 
+@pytest.mark.each_cpu
 @pytest.mark.full
 @pytest.mark.parametrize("fp8", FP8)
 def test_encode_every_256th_float(fp8: str) -> None:

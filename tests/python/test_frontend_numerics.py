@@ -171,7 +171,7 @@ return {names} : {types}
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> list[np.ndarray]:
+def results(cpu: str, tmp_path_factory: pytest.TempPathFactory) -> list[np.ndarray]:
     compiled = compile_program(_program(_cases()), target="cpu")
     path = tmp_path_factory.mktemp("frontend") / "program.vmfb"
     compiled.save(path)
@@ -179,6 +179,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> list[np.ndarray]:
     return [r[0] for r in run_program(path, function, [v[None] for v in _inputs()])]
 
 
+@pytest.mark.each_cpu(by="")
 @pytest.mark.parametrize("number", range(len(_cases())))
 def test_same_bits(number: int, results: list[np.ndarray]) -> None:
     case = _cases()[number]

@@ -84,6 +84,7 @@ EXPECTED: dict[str, tuple[tuple[tuple[int, ...], ...], Callable[..., list[Array]
 }
 
 
+@pytest.mark.each_cpu
 @pytest.mark.parametrize("options", ["", MULTI_USE])
 @pytest.mark.parametrize("compiles", [1, pytest.param(10, marks=pytest.mark.full)])
 def test_cases_compute_what_numpy_does(options: str, compiles: int) -> None:
@@ -136,6 +137,7 @@ def test_off_by_default() -> None:
     assert "may go away" in option.help
 
 
+@pytest.mark.each_cpu
 def test_yielding_a_value_twice() -> None:
     """IREE 3.13 gives 2 4 6 8 for the last result of the region as it is written."""
     add, multiply = (f"linalg.map {{ arith.{op} }}" for op in ("addf", "mulf"))

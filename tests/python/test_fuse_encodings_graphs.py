@@ -97,11 +97,13 @@ def graphs_from(seed: int, count: int) -> list[Graph]:
     return [random_graph(f"graph{seed + i}", seed + i) for i in range(count)]
 
 
+@pytest.mark.each_cpu
 @pytest.mark.parametrize("multi_use", [False, True])
 def test_some_graphs_agree_with_numpy(multi_use: bool) -> None:
     check(graphs_from(1000 * multi_use, 8), multi_use)
 
 
+@pytest.mark.each_cpu
 @pytest.mark.full
 @pytest.mark.parametrize("part", range(500 // TOGETHER))
 def test_graphs_agree_with_numpy(part: int) -> None:
@@ -121,6 +123,7 @@ def test_ours_leaves_no_more_launches_than_iree() -> None:
             assert packings_outside(ours) <= packings_outside(theirs), graph.text
 
 
+@pytest.mark.each_cpu
 @pytest.mark.full
 @pytest.mark.parametrize("part", range(500 // TOGETHER))
 def test_graphs_agree_with_iree(part: int) -> None:

@@ -121,16 +121,17 @@ Results = dict[str, list[Array]]
 
 
 @pytest.fixture(scope="module")
-def fused(tmp_path_factory: pytest.TempPathFactory) -> Results:
+def fused(cpu: str, tmp_path_factory: pytest.TempPathFactory) -> Results:
     return run_cases(exact_cases(), 1, tmp_path_factory.mktemp("fused"), passes=FUSED)
 
 
 @pytest.fixture(scope="module")
-def unfused(tmp_path_factory: pytest.TempPathFactory) -> Results:
+def unfused(cpu: str, tmp_path_factory: pytest.TempPathFactory) -> Results:
     cases = [case for case in exact_cases() if case.name not in ONLY_FUSED]
     return run_cases(cases, 1, tmp_path_factory.mktemp("unfused"), passes=LOWERING)
 
 
+@pytest.mark.each_cpu(by="")
 @pytest.mark.parametrize("case", exact_cases(), ids=lambda case: case.name)
 def test_exact(case: Case, fused: Results, unfused: Results) -> None:
     """To the last bit: fused, unfused, numpy."""
@@ -207,18 +208,21 @@ def check_random(grid: Sequence[RandomCase], folder: Path) -> None:
         assert_same(got, exact, max(tolerance, 1e-2))
 
 
+@pytest.mark.each_cpu
 def test_random(tmp_path: Path) -> None:
     grid = random_grid()
     chosen = np.random.default_rng(7).choice(len(grid), 12, replace=False)
     check_random([grid[i] for i in sorted(chosen)], tmp_path)
 
 
+@pytest.mark.each_cpu
 @pytest.mark.full
 @pytest.mark.parametrize(("lhs", "rhs"), list(itertools.product(FP8, FP8)))
 def test_random_grid(lhs: str, rhs: str, tmp_path: Path) -> None:
     check_random([p for p in random_grid() if (p.lhs, p.rhs) == (lhs, rhs)], tmp_path)
 
 
+@pytest.mark.each_cpu
 def test_not_finite(tmp_path: Path) -> None:
     """NaN codes, and scales of NaN, 0 and infinity."""
     x, y = np.abs(integers((4, 16), 1)) + 1, np.abs(integers((16, 5), 2)) + 1

@@ -88,6 +88,7 @@ def test_raises_completely(folder: Path, name: str) -> None:
         assert "headrace.quantize" in ops
 
 
+@pytest.mark.each_cpu
 @pytest.mark.parametrize("name", NAMES)
 def test_numbers_are_jaxs(folder: Path, tmp_path: Path, name: str) -> None:
     vmfb = tmp_path / "program.vmfb"

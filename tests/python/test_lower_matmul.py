@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+import cpus
 import numpy as np
 import pytest
 from cpu_programs import DTYPES, FP8, CpuProgram, decoded, lower
@@ -155,6 +156,7 @@ def assert_close(got: np.ndarray, want: np.ndarray, lhs: np.ndarray, rhs: np.nda
     assert np.abs(got.astype(np.float64) - want).max() <= terms * largest * 2.0**-24
 
 
+@pytest.mark.each_cpu
 @pytest.mark.parametrize("target", targets("cpu gfx942 sm_89", "gfx950 sm_80"))
 def test_all_forms(target: str) -> None:
     """Every arrangement of dims, unscaled, f32 result."""
@@ -166,6 +168,7 @@ def test_all_forms(target: str) -> None:
         assert_close(got, product(case, lhs, rhs), lhs, rhs)
 
 
+@pytest.mark.each_cpu(by="target")
 @pytest.mark.parametrize("target", targets("cpu gfx942 gfx950", "sm_80 sm_89"))
 @pytest.mark.parametrize("rhs_type", FP8)
 @pytest.mark.parametrize("lhs_type", FP8)
@@ -187,11 +190,15 @@ def test_all_codes_multiply(
     if target in ("gfx950", "sm_89") and lhs_type == "f8E4M3FN":
         # IREE's stand-in on the CPU for fp8 instructions reads 0xFF as -480.
         same[0xFF] = True
+    if target in ("gfx950", "sm_89") and lhs_type == "f8E5M2" and cpus.current() == "generic":
+        # It rounds to f16 on the way, and IREE's code for that where a CPU has no
+        # instruction for it makes zeros of subnormals.
+        same |= (np.abs(want) < 2.0**-14) & (got == 0)
     assert same.all(), [(hex(c), got[c, 0]) for c in np.flatnonzero(~same.all(axis=1))]
 
 
 @pytest.fixture(scope="module")
-def all_codes_programs() -> Callable[[str], CpuProgram]:
+def all_codes_programs(cpu: str) -> Callable[[str], CpuProgram]:
     """For each target, all pairs of types, in sizes that fp8 instructions have."""
     text = "".join(
         matmul_text(Case(f"{lhs}_{rhs}", (256, 32), (32, 16)), lhs, rhs)
@@ -213,6 +220,7 @@ MIXED = (
 )
 
 
+@pytest.mark.each_cpu
 @pytest.mark.parametrize("target", targets("cpu sm_80", "gfx942"))
 def test_mixed_operand_types(target: str) -> None:
     cases = [Case(f"{lhs}_{rhs}", (12, 40), (40, 10)) for lhs, rhs in MIXED]
@@ -250,6 +258,7 @@ SCALES: dict[str, dict[str, tuple[int, ...]]] = {
 }
 
 
+@pytest.mark.each_cpu
 @pytest.mark.parametrize("target", targets("cpu", "gfx942 sm_89"))
 @pytest.mark.parametrize("result", ["f32", "bf16", "f16", "f8E4M3FN"])
 def test_scales_bias_epilogue_rounding(target: str, result: str) -> None:
@@ -294,6 +303,7 @@ def spread(extra: dict[str, np.ndarray], name: str) -> np.ndarray:
     return scale.reshape(()) if scale.size == 1 else scale
 
 
+@pytest.mark.each_cpu("all")
 def test_result_saturates() -> None:
     case = Case("m", (1, 4), (4, 2))
     run = CpuProgram(matmul_text(case, result="f8E5M2", lhs_scale=()), "cpu")
@@ -303,6 +313,7 @@ def test_result_saturates() -> None:
     assert got.astype(np.float32).tolist() == [[57344.0, -57344.0]]
 
 
+@pytest.mark.each_cpu
 def test_scales_multiply_one_after_the_other() -> None:
     """Their product, 2^140, is not an f32; the scaled sum is."""
     case = Case("m", (1, 1), (1, 1))
@@ -312,6 +323,7 @@ def test_scales_multiply_one_after_the_other() -> None:
     assert got == 2.0**122
 
 
+@pytest.mark.each_cpu
 def test_no_half_precision_in_accumulation() -> None:
     """4096 products of 1 sum exactly, which bf16 and f16 accumulators cannot."""
     case = Case("m", (8, 4096), (4096, 8))

@@ -113,8 +113,9 @@ def execute(module: Operation, counting: Counting) -> list[int]:
 def check(countings: Sequence[Counting]) -> int:
     """How many became ``scf.for``."""
     counted = 0
+    context = make_context()
     for counting in countings:
-        module = parse_module(counting.text(), "loop.mlir", make_context())
+        module = parse_module(counting.text(), "loop.mlir", context)
         try:
             expected = execute(module, counting)
         except EndlessLoopError:

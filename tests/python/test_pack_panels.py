@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
+import cpus
 import numpy as np
 import pytest
 from dispatch_programs import Program, compiled, error, lowered
-from graph_comparison import CPUS, check_graphs
+from graph_comparison import check_graphs
 from headrace.compiler.targets import find_target
-from headrace.dialects.mlir import walk
+from headrace.dialects.mlir import operations_of, walk
 from headrace.passes.lowering.fp8_support import CPU_WITH_BF16
 
 N = 128
@@ -17,7 +18,10 @@ TARGETS = ("cpu", CPU_WITH_BF16)
 PER_MODULE = 4
 
 
-def _layer(m: int, n: int, k: int, *, by_columns: bool) -> str:
+SIZES = ((128, 64, 1), (132, 192, 37), (160, 48, 302), (256, 320, 64), (2048, 16, 3))
+
+
+def _layer(name: str, m: int, n: int, k: int, *, by_columns: bool) -> str:
     """tanh(x @ w + b), and x @ w."""
     weight = f"tensor<{n}x{k}xf32>" if by_columns else f"tensor<{k}x{n}xf32>"
     maps = ["m, k", "n, k" if by_columns else "k, n", "m, n"]
@@ -25,7 +29,7 @@ def _layer(m: int, n: int, k: int, *, by_columns: bool) -> str:
     x, y = f"tensor<{m}x{k}xf32>", f"tensor<{m}x{n}xf32>"
     whole = "affine_map<(i, j) -> (i, j)>"
     return f"""
-func.func @main(%x: {x}, %w: {weight}, %b: tensor<{n}xf32>) -> ({y}, {y}) {{
+func.func @{name}(%x: {x}, %w: {weight}, %b: tensor<{n}xf32>) -> ({y}, {y}) {{
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : {y}
   %f = linalg.fill ins(%zero : f32) outs(%e : {y}) -> {y}
@@ -49,25 +53,42 @@ def _panels(text: str) -> int:
     return len(re.findall(r"flow.dispatch.region -> \(tensor<\d+x\d+x(16|64)xf32>\)", text))
 
 
+def _name(sizes: tuple[int, int, int], by_columns: bool) -> str:
+    return "_".join(["layer", *map(str, sizes), "turned" if by_columns else "plain"])
+
+
+@cpus.cache
+def _layers(target: str) -> Program:
+    """All sizes, both ways."""
+    text = "".join(
+        _layer(_name(sizes, by_columns), *sizes, by_columns=by_columns)
+        for sizes in SIZES
+        for by_columns in (False, True)
+    )
+    module = lowered(text, target)
+    for function in operations_of(module.regions[0].blocks[0]):
+        if function.name == "func.func":
+            assert _panels(str(function)) == 1
+    return Program(compiled(module, "cpu")[0])
+
+
+@pytest.mark.each_cpu(by="target")
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("by_columns", [False, True])
-@pytest.mark.parametrize(
-    "sizes", [(128, 64, 1), (132, 192, 37), (160, 48, 302), (256, 320, 64), (2048, 16, 3)]
-)
+@pytest.mark.parametrize("sizes", SIZES)
 def test_sizes(sizes: tuple[int, int, int], by_columns: bool, target: str) -> None:
     """Whole numbers: sums are exact in any order."""
     m, n, k = sizes
-    module = lowered(_layer(m, n, k, by_columns=by_columns), target)
-    assert _panels(str(module)) == 1
     random = np.random.default_rng(0)
     x, w = (random.integers(-3, 4, s).astype(np.float32) for s in ((m, k), (k, n)))
     b = random.standard_normal(n).astype(np.float32)
     weight = np.ascontiguousarray(w.T) if by_columns else w
-    activated, product = Program(compiled(module, "cpu")[0])("main", x, weight, b)
+    activated, product = _layers(target)(_name(sizes, by_columns), x, weight, b)
     assert np.array_equal(product, x @ w)
     assert error(activated, np.tanh(x @ w + b)) < 1e-6
 
 
+@pytest.mark.each_cpu
 def test_weights_of_loops() -> None:
     """One launch packs the weight, before the loop."""
     text = f"""
@@ -97,16 +118,17 @@ func.func @main(%x: tensor<{N}x{N}xf32>, %w: tensor<{N}x{N}xf32>) -> tensor<{N}x
     assert np.array_equal(found, x @ w @ w @ w)
 
 
+@pytest.mark.each_cpu(by="batch")
 @pytest.mark.parametrize("multi_use", [False, True])
 @pytest.mark.parametrize(
     "batch", [0, 1, *(pytest.param(b, marks=pytest.mark.full) for b in range(2, 16))]
 )
-def test_random_graphs(batch: int, multi_use: bool) -> None:
+def test_random_graphs(batch: int, multi_use: bool, cpu: str) -> None:
     """The graphs of the dispatch stage's test, in sizes that have panels."""
     seeds = range(batch * PER_MODULE, (batch + 1) * PER_MODULE)
     # With AVX-512, which the host may have, and without.
-    target, cpu = (TARGETS[1], "host") if batch % 4 == 3 else ("cpu", CPUS[batch % len(CPUS)])
-    module = check_graphs(seeds, target, N, multi_use=multi_use, cpu=cpu)
+    target = TARGETS[cpu == "host" and batch % 4 == 3]
+    module = check_graphs(seeds, target, N, multi_use=multi_use)
     assert _panels(str(module)) > 0
 
 
@@ -115,6 +137,7 @@ def _matmul(name: str, lhs: str, rhs: str, init: str, n: int = N) -> str:
     return f"  {name} = linalg.matmul ins({lhs}, {rhs} : {t}, {t}) outs({init} : {t}) -> {t}\n"
 
 
+@pytest.mark.each_cpu
 def test_sums_start_from_what_the_init_is_filled_with() -> None:
     t = f"tensor<{N}x{N}xf32>"
     text = f"""
@@ -133,6 +156,7 @@ func.func @main(%x: {t}, %w: {t}) -> {t} {{
     assert np.array_equal(found, x @ w + 2)
 
 
+@pytest.mark.each_cpu
 def test_product_is_a_weight() -> None:
     t = f"tensor<{N}x{N}xf32>"
     text = f"""
@@ -151,7 +175,7 @@ func.func @main(%x: {t}, %w: {t}) -> {t} {{
     assert np.array_equal(found, x @ w @ (x @ w))
 
 
-@pytest.mark.parametrize("cpu", CPUS)
+@pytest.mark.each_cpu("all")
 def test_result_is_packed(cpu: str) -> None:
     """Panels' dispatch packs the result for another matmul: IREE limits how much
     of it at once, and more so on CPUs with shorter vectors."""
@@ -181,7 +205,7 @@ func.func @main(%x: {t}, %w: {t}) -> {t} {{
     assert np.array_equal(found, np.abs(x @ w) @ w)
 
 
-@pytest.mark.parametrize("cpu", CPUS)
+@pytest.mark.each_cpu("all")
 def test_packed_as_it_is_and_turned(cpu: str) -> None:
     """As gradients of two matmuls ask for: no dispatch packs both, which IREE
     would do in one piece."""

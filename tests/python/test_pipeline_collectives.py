@@ -109,12 +109,14 @@ def check(
                 assert_same(got, want)
 
 
+@pytest.mark.each_cpu
 @pytest.mark.parametrize("direction", DIRECTIONS, ids=lambda d: d.name)
 def test_same_results_seeded_subset(direction: Direction, tmp_path: Path) -> None:
     loops = random.Random(direction.name).sample(GRID, 4)
     check(direction, loops, tmp_path, moved_only=True)
 
 
+@pytest.mark.each_cpu
 @pytest.mark.full
 @pytest.mark.parametrize("start", [0, 1, 5])
 @pytest.mark.parametrize("direction", DIRECTIONS, ids=lambda d: d.name)
@@ -125,9 +127,10 @@ def test_same_results_whole_grid(direction: Direction, start: int, tmp_path: Pat
 @pytest.mark.parametrize("direction", DIRECTIONS, ids=lambda d: d.name)
 def test_as_many_collectives_as_trips(direction: Direction) -> None:
     """Before and after, all of the grid: n trips, n of each; sunk, one in all."""
+    context = make_context()  # takes longer than the passes
     for seed, loop in enumerate(GRID):
         case = make_case("case", loop, direction, seed)
-        module = parse_module(function_text([case], DEVICES, DEVICES), "case.mlir", make_context())
+        module = parse_module(function_text([case], DEVICES, DEVICES), "case.mlir", context)
         (main,) = operations_of(module.regions[0].blocks[0])
         arguments: list[Data] = [a.values for a in case.arguments]
         for passes in ("", "normalize-loops", PIPELINED % direction.sink_below):

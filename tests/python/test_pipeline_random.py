@@ -9,12 +9,14 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
+from functools import cache
 from typing import Literal
 
 import numpy as np
 import pytest
 from headrace.compiler.element_types import Array
 from headrace.dialects.mlir import (
+    Context,
     Operation,
     RankedTensorType,
     make_context,
@@ -66,10 +68,16 @@ def without_reasons(module: Operation) -> str:
 Counts = Literal["same", "fewer", "any"]
 
 
+@cache
+def context() -> Context:
+    """One for all: making one takes longer than the passes."""
+    return make_context()
+
+
 def check(seed: int, passes: str, counts: Counts) -> Counter[str]:
     """Compares a random loop before and after; returns what the marks say."""
     text, bounds = LoopWriter(seed).module()
-    module = parse_module(text, f"seed{seed}.mlir", make_context())
+    module = parse_module(text, f"seed{seed}.mlir", context())
     arguments = arguments_of(bounds, seed)
     expected, before = execute(module, arguments)
     pipeline = Pipeline.parse(f"builtin.module({passes})")

@@ -80,6 +80,7 @@ def test_an_invariant_gather_runs_once() -> None:
     assert found["reason"]
 
 
+@pytest.mark.each_cpu(by="name")
 @pytest.mark.parametrize("name", PIPELINED)
 def test_same_numbers_as_without(name: str, tmp_path: Path) -> None:
     plain = headrace.compile(MODELS / name / "model.mlir", pipeline_collectives="all:off")
@@ -121,6 +122,7 @@ def test_both_orders_form_the_same_matmuls(name: str) -> None:
     assert after["collectives"] == before["collectives"]
 
 
+@pytest.mark.each_cpu(by="name")
 @pytest.mark.parametrize("name", ["fsdp_scan", "tp_mlp"])
 def test_both_orders_give_the_same_numbers(name: str, tmp_path: Path) -> None:
     before = headrace.compile(MODELS / name / "model.mlir", pipeline_order="before-matmul")

@@ -103,6 +103,7 @@ def run(body: str, x: Array, folder: Path) -> Array:
     return result
 
 
+@pytest.mark.each_cpu
 @pytest.mark.parametrize("name", BODIES)
 @pytest.mark.parametrize("devices", [1, 2, 4])
 def test_numbers(name: str, devices: int, tmp_path: Path) -> None:

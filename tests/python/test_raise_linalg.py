@@ -10,6 +10,7 @@ from pathlib import Path
 import headrace
 import ml_dtypes
 import numpy as np
+import pytest
 from headrace.compiler.runtime import choose_function, load_functions, run_program
 from headrace.dialects.mlir import make_context, walk
 from headrace.dialects.parsing import parse_module
@@ -89,6 +90,7 @@ def test_everything_is_raised() -> None:
     assert not {"arith.extf", "arith.truncf", "arith.mulf", "arith.divf"} & set(names)
 
 
+@pytest.mark.each_cpu
 def test_bits_are_those_of_the_arithmetic(tmp_path: Path) -> None:
     random = np.random.default_rng(5)
     golden = [0.0, -0.0, np.nan, np.inf, -np.inf, 448.0, 464.0, 464.1, -1e30, 2.0**-10, 1.0625]

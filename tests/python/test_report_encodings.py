@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import headrace
@@ -19,6 +20,7 @@ MULTI_USE = {
 }
 
 
+@cache
 def report_of(source: Any, **options: Any) -> Any:
     return headrace.compile(source, report=True, **options).report
 

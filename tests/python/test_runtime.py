@@ -60,6 +60,7 @@ def test_metadata(vmfb: Path) -> None:
                     ("tensor<2x3xbf16>", "tensor<3xf8E4M3FN>", "tensor<4xi32>", "tensor<2x3xf32>"),
                 )
             ),
+            ((("bf16", 1.0),), (), (), ()),
         )
     }
 
@@ -274,6 +275,7 @@ def test_exact_conversions() -> None:
         to_element_type(np.array([300]), parse_tensor_type("tensor<i8>").element, "x")
 
 
+@pytest.mark.each_cpu
 @pytest.mark.parametrize(
     ("type_", "array"),
     [

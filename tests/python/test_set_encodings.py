@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from functools import cache
 
+import cpus
 import numpy as np
 import pytest
 from dispatch_programs import Program, compiled, error, lowered
@@ -183,7 +183,7 @@ PROGRAM = "".join(
 )  # fmt: skip
 
 
-@cache
+@cpus.cache
 def _program() -> Program:
     return Program(compiled(lowered(PROGRAM, "cpu", multi_use=True, estimate=False), "cpu")[0])
 
@@ -215,6 +215,7 @@ NUMBERS = {
 }
 
 
+@pytest.mark.each_cpu(by="")
 @pytest.mark.parametrize("name", NUMBERS)
 def test_numbers_on_the_cpu(name: str) -> None:
     arguments, expected = NUMBERS[name]

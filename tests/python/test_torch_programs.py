@@ -22,6 +22,7 @@ DOTS = {"mlp": (3, 3), "mlp_channels": (3, 3), "mlp_bf16": (3, 3), "attention": 
 TOLERANCE = {"mlp_bf16": 2.0**-4}
 
 
+@pytest.mark.each_cpu
 @pytest.mark.parametrize("name", DOTS)
 def test_numbers_are_torchs(name: str, tmp_path: Path) -> None:
     program = headrace.compile(MODELS / f"{name}.mlir", target="cpu")

@@ -31,6 +31,7 @@ def runs(kind: str) -> Counter[tuple[str, bool]]:
     return found
 
 
+@pytest.mark.each_cpu(by="")
 def test_results_are_jaxs(tmp_path: Path) -> None:
     case = json.loads((MODELS / NAME / "case.json").read_text())
     got = results(compiled(NAME), NAME, tmp_path)
@@ -78,6 +79,7 @@ def test_all_products_are_scaled(order: str) -> None:
     assert sum("f8E5M2" in m["lhs"] for m in found) == 2
 
 
+@pytest.mark.each_cpu(by="")
 def test_without_pipelining_the_results_are_the_same(tmp_path: Path) -> None:
     plain = headrace.compile(MODELS / NAME / "model.mlir", pipeline_collectives="all:off")
     expected = results(plain, NAME, tmp_path)

@@ -119,5 +119,6 @@ def test_branches_of_iree_are_wrong_without() -> None:
     assert wrong([SMALLEST], "canonicalize") == 1
 
 
+@pytest.mark.each_cpu
 def test_branches_are_right_with() -> None:
     assert wrong([SMALLEST, *rotations(40)], "canonicalize,widen-block-arguments") == 0

@@ -13,7 +13,11 @@
 // EXACT: error 0, tolerance 0: ok
 // OFF: result0: tensor<2xf32> on 2 devices, error 1, tolerance 7.63e-06: FAILED
 // OFF-NEXT: note: result0 is off most at [0, 1] (device first): 6, expected 2; 4 of 4 elements are over the tolerance
-// OFF-NEXT: note: --rtol=1 would accept this
+// OFF-NEXT: note: result0 is wrong: rounding explains an error of at most 2.01e-05 (2 roundings to f32 on the way to it); are
+// OFF-NEXT: note: if they are, please report it, with the model that it was compiled from (MODEL.mlir), {{.*}}sum.vmfb, {{.*}}in.npz, {{.*}}in.npz, the name of
+// OFF-NEXT: note:   headrace-run --version
+// OFF-NEXT: note:   headrace-compile MODEL.mlir --emit=mlir -o handed-over.mlir
+// OFF-NEXT: note:   headrace-run MODEL.mlir --inputs={{.*}}in.npz --expect={{.*}}in.npz
 // DEVICES: error: '{{.*}}sum.vmfb' was compiled for 2 devices, not for 3
 // MODULE: error: the module is for 2 devices
 
