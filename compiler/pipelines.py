@@ -53,6 +53,7 @@ def default_pipeline(
     lowering = [
         f"{FIRST_LOWERING}{{target={target}}}",
         f"lower-matmul{{target={target}}}",
+        "legalize-converts",
         f"legalize-fp8{{target={target}}}",
         "lower-encodings",
         ALIGN,

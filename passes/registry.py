@@ -35,6 +35,7 @@ _BUILTIN: dict[str, str] = {
     "fuse-encodings": "dispatch.fuse_encodings:FuseEncodings",
     "accumulate-in-f32": "lowering.accumulate_in_f32:AccumulateInF32",
     "lower-matmul": "lowering.lower_matmul:LowerMatmul",
+    "legalize-converts": "lowering.legalize_converts:LegalizeConverts",
     "legalize-fp8": "lowering.legalize_fp8:LegalizeFp8",
     "lower-encodings": "lowering.lower_encodings:LowerEncodings",
     "spmd-to-devices": "lowering.spmd_to_devices:SpmdToDevices",
