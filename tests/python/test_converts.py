@@ -1,0 +1,82 @@
+"""Every convert between element types, for each kind of CPU, run; for other targets, compiled."""
+
+from __future__ import annotations
+
+import random
+
+import headrace
+import numpy as np
+import pytest
+from conversions import (
+    DTYPES,
+    INTEGERS,
+    PAIRS,
+    arguments,
+    expected,
+    flushed,
+    function_text,
+    pass_in,
+)
+from cpu_programs import Program, same_numbers
+from cpus import CPUS, runs_here
+from headrace.compiler.element_types import Array
+from headrace.compiler.targets import target_names
+
+SIZE = 4096
+Pairs = list[tuple[str, str]]
+
+# One of each source and of each result type, and those that once did not link.
+TO_BF16 = [(a, "bf16") for a in DTYPES if a != "bf16"]
+SAMPLE = random.Random(9).sample([p for p in PAIRS if p[1] != "bf16"], 24)
+ACCELERATORS = [t for t in target_names() if t not in ("cpu", "vmvx")]
+
+
+def check(pairs: Pairs, cpu: str) -> None:
+    """Compiles one function for all pairs, runs it if the host can, and compares."""
+    text = function_text("main", pairs, SIZE)
+    vmfb = headrace.compile(text, "cpu", cpu=cpu, collectives="channel").data()
+    if not runs_here(cpu):
+        return
+    values = arguments(pairs, SIZE)
+    results = Program(vmfb).results("main", *(pass_in(v, a) for a, v in values.items()))
+    wrong = [
+        f"{a} to {b}: {found}"
+        for (a, b), result in zip(pairs, results, strict=True)
+        if (found := mismatches(result, values[a], a, b))
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def mismatches(result: Array, values: Array, source: str, target: str) -> str:
+    """The first wrong elements as text; a subnormal may count as zero, as in JAX on CPU."""
+    right = pass_in(expected(values, source, target), target)
+    flush = pass_in(expected(flushed(values), source, target), target)
+    if target in INTEGERS:
+        same = (result == right) | (result == flush)
+    else:
+        wide, result = result.astype(np.float64), flushed(result)
+        allowed = (right, flush, flushed(flush))
+        same = np.logical_or.reduce([same_numbers(wide, a.astype(np.float64)) for a in allowed])
+    bad = np.flatnonzero(~same)
+    first = [f"{values[i]} gave {result[i]}, not {right[i]}" for i in bad[:3]]
+    return f"{len(bad)} wrong: {', '.join(first)}" if first else ""
+
+
+@pytest.mark.parametrize("cpu", ["host", "x86-64-v3", "generic"])
+def test_converts_on_a_cpu(cpu: str) -> None:
+    check([*TO_BF16, *SAMPLE], cpu)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("cpu", CPUS)
+@pytest.mark.parametrize("source", DTYPES)
+def test_all_converts_on_a_cpu(source: str, cpu: str) -> None:
+    check([p for p in PAIRS if p[0] == source], cpu)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("target", ACCELERATORS)
+@pytest.mark.parametrize("source", DTYPES)
+def test_all_converts_compile(source: str, target: str) -> None:
+    pairs = [p for p in PAIRS if p[0] == source]
+    assert headrace.compile(function_text("main", pairs, 64), target).data()
