@@ -24,6 +24,7 @@ _BUILTIN: dict[str, str] = {
     "fuse-scaled-matmul": "model.fuse_scaled_matmul:FuseScaledMatmul",
     "headrace-cse": "model.headrace_cse:HeadraceCse",
     "headrace-dce": "model.headrace_dce:HeadraceDce",
+    "keep-integer-converts": "frontend.keep_integer_converts:KeepIntegerConverts",
     "normalize-loops": "model.normalize_loops:NormalizeLoops",
     "hoist-collectives": "model.hoist_collectives:HoistCollectives",
     "pipeline-collectives": "model.pipeline_collectives:PipelineCollectives",
