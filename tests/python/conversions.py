@@ -199,9 +199,8 @@ def _to_odd(values: Array) -> Array:
     return bits.view(np.float32)
 
 
-def flushed(values: Array) -> Array:
-    """Floats with zero for what is subnormal in f32 and in the type itself."""
-    if values.dtype.name not in ("bfloat16", "float32", "float64"):
-        return values
-    tiny = np.abs(values.astype(np.float64)) < 2.0**-126
-    return np.where(tiny, np.copysign(np.zeros_like(values), values), values)
+def flushed(values: Array, least: float = 2.0**-126) -> Array:
+    """Floats with zero, signed, for those nearer to it than ``least``."""
+    with np.errstate(all="ignore"):
+        tiny = np.abs(values.astype(np.float64)) < least
+        return np.where(tiny, np.copysign(np.zeros_like(values), values), values)

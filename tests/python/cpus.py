@@ -30,3 +30,8 @@ def _host_flags() -> frozenset[str]:
 def runs_here(cpu: str) -> bool:
     """Whether the host has all that a program compiled for ``cpu`` uses."""
     return all(flag in _host_flags() for flag in _FLAGS[cpu])
+
+
+def has_f16c(cpu: str) -> bool:
+    """Whether a CPU converts f16; IREE's function for the others makes subnormals zero."""
+    return "f16c" in _host_flags() if cpu == "host" else cpu not in ("x86-64-v2", "generic")
