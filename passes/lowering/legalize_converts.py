@@ -32,6 +32,7 @@ _TO_INTEGER = ("arith.fptosi", "arith.fptoui")
 _FLOAT_CONVERTS = ("arith.extf", "arith.truncf")
 # Ops that only move values: every target has them in every type.
 _MOVES = ("arith.bitcast", "arith.constant", "arith.select")
+_FREE_BODIES = ("linalg.map", "linalg.reduce")
 # bf16 holds all integers of so many bits.
 _EXACT_IN_BF16 = 8
 
@@ -84,7 +85,7 @@ def _needs_help(op: Operation) -> bool:
     if not any(map(is_microscaling, types)) and not _is_convert_in_need(name, types):
         return False
     parent = op.parent
-    return parent is None or not _is_contraction(parent.operation)
+    return parent is None or not _has_fixed_body(parent.operation)
 
 
 def _is_convert_in_need(name: str, types: list[Type]) -> bool:
@@ -99,12 +100,13 @@ def _element(type_: Type) -> Type:
     return type_.element_type if isinstance(type_, RankedTensorType) else type_
 
 
-def _is_contraction(op: Operation) -> bool:
-    if not op.name.startswith("linalg."):
+def _has_fixed_body(op: Operation) -> bool:
+    """Whether it is a contraction, or a linalg op whose name says what its body is."""
+    if not op.name.startswith("linalg.") or op.name in _FREE_BODIES:
         return False
-    if op.name == GENERIC and scaled_contraction_loops(op) is not None:
+    if op.name != GENERIC:
         return True
-    return contraction_loops(op) is not None
+    return contraction_loops(op) is not None or scaled_contraction_loops(op) is not None
 
 
 def _rewritten(s: Scalars, op: Operation) -> Value:
@@ -165,4 +167,6 @@ def _from_microscaling(s: Scalars, value: Value, result: Type) -> Value:
 
 def _to_f32(s: Scalars, value: Value) -> Value:
     """A float no wider than f32 as f32, exactly."""
+    if isinstance(value.type, BF16Type):
+        return bf16_rounding.widen(s, value)
     return _convert(s, value, F32Type.get(s.loc.context))
