@@ -54,6 +54,7 @@ def default_pipeline(
         f"{FIRST_LOWERING}{{target={target}}}",
         f"lower-matmul{{target={target}}}",
         "legalize-converts",
+        f"legalize-math{{target={target}}}",
         f"legalize-fp8{{target={target}}}",
         "lower-encodings",
         ALIGN,

@@ -37,6 +37,7 @@ _BUILTIN: dict[str, str] = {
     "accumulate-in-f32": "lowering.accumulate_in_f32:AccumulateInF32",
     "lower-matmul": "lowering.lower_matmul:LowerMatmul",
     "legalize-converts": "lowering.legalize_converts:LegalizeConverts",
+    "legalize-math": "lowering.legalize_math:LegalizeMath",
     "legalize-fp8": "lowering.legalize_fp8:LegalizeFp8",
     "lower-encodings": "lowering.lower_encodings:LowerEncodings",
     "spmd-to-devices": "lowering.spmd_to_devices:SpmdToDevices",

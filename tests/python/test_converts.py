@@ -30,6 +30,7 @@ TO_BF16 = [(a, "bf16") for a in DTYPES if a != "bf16"]
 SAMPLE = random.Random(9).sample([p for p in PAIRS if p[1] != "bf16"], 24)
 # Floats with the subnormals of f32.
 _FLUSHED = ("bf16", "f32", "f64")
+FOUR_BITS = frozenset(("i4", "ui4", "f4E2M1FN"))
 ACCELERATORS = [t for t in target_names() if t not in ("cpu", "vmvx")]
 
 
@@ -90,4 +91,6 @@ def test_all_converts_on_a_cpu(source: str, cpu: str) -> None:
 @pytest.mark.parametrize("source", DTYPES)
 def test_all_converts_compile(source: str, target: str) -> None:
     pairs = [p for p in PAIRS if p[0] == source]
-    assert headrace.compile(function_text("main", pairs, 64), target).data()
+    if target.startswith("vulkan"):  # which stores no elements of 4 bits
+        pairs = [p for p in pairs if not FOUR_BITS.intersection(p)]
+    assert not pairs or headrace.compile(function_text("main", pairs, 64), target).data()
