@@ -12,6 +12,7 @@ from ...dialects.mlir import F64Type, IntegerType, Value
 
 _F32_PRECISION = 24
 _F64_PRECISION = 53
+_I32 = 32
 
 
 def to_integer(s: Scalars, value: Value, type_: IntegerType, *, signed: bool) -> Value:
@@ -34,6 +35,8 @@ def to_integer(s: Scalars, value: Value, type_: IntegerType, *, signed: bool) ->
     if width <= precision:
         largest = s.constant(2**width - 1, value.type)
         clamped = s.select(s.compare_floats("olt", clamped, 2**width - 1), clamped, largest)
+        if not signed and width < _I32:  # a signed convert, which vmvx has as well
+            return s.convert("trunci", s.convert("fptosi", clamped, s.integer_type(_I32)), type_)
         return s.convert(name, clamped, type_)
     overflows = s.compare_floats("oge", value, 2.0**width)
     return s.select(overflows, s.constant(2**width - 1, type_), s.convert(name, clamped, type_))

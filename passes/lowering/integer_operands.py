@@ -50,11 +50,11 @@ class ConvertIntegerOperands(Pattern[list[_Convert]]):
 
     def rewrite(self, op: Operation, match: list[_Convert], rewriter: Rewriter) -> None:
         b = TensorBuilder(rewriter.before(op), op.location)
-        lhs, rhs, init = op.operands
-        operands = [lhs, rhs]
+        operands = [op.operands[0], op.operands[1]]
         for convert in match:
             operands[convert.operand] = _converted(b, operands[convert.operand], convert)
-        rewriter.replace(op, [same_contraction(b, op, *operands, init)])
+        lhs, rhs = operands
+        rewriter.replace(op, [same_contraction(b, op, lhs, rhs, op.operands[2])])
 
 
 def _converted(b: TensorBuilder, value: Value, convert: _Convert) -> Value:

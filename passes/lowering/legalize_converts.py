@@ -131,14 +131,11 @@ def _rewritten(s: Scalars, op: Operation) -> Value:
 def _from_integer(s: Scalars, name: str, value: Value, result: Type) -> Value:
     """An integer in a type other than f16, f32 and f64."""
     assert isinstance(value.type, IntegerType)
-    width, is_bf16 = value.type.width, isinstance(result, BF16Type)
-    if is_bf16 and width == 1 and name == "arith.uitofp":
-        return s.select(value, s.constant(1.0, result), s.constant(0.0, result))
     wide = s.op(name, [value], F32Type.get(s.loc.context))
-    if not is_bf16:
+    if not isinstance(result, BF16Type):
         return _convert(s, wide, result)
     # As bits: MLIR folds a truncf of the convert back into the one convert.
-    if width > _EXACT_IN_BF16:
+    if value.type.width > _EXACT_IN_BF16:
         wide = bf16_rounding.round_finite(s, wide)
     return bf16_rounding.upper_half(s, wide, result)
 

@@ -25,7 +25,12 @@ from ...dialects.native_passes import run_native_pipeline
 from ..base import Pass
 from .fp8_support import fp8_support
 
-_SMALLEST_NORMAL = {BF16Type: -126, F16Type: -14, F32Type: -126, F64Type: -1022}
+_SMALLEST_NORMAL: dict[type[Type], int] = {
+    BF16Type: -126,
+    F16Type: -14,
+    F32Type: -126,
+    F64Type: -1022,
+}
 
 
 @dataclass(frozen=True)

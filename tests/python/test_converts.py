@@ -94,3 +94,11 @@ def test_all_converts_compile(source: str, target: str) -> None:
     if target.startswith("vulkan"):  # which stores no elements of 4 bits
         pairs = [p for p in pairs if not FOUR_BITS.intersection(p)]
     assert not pairs or headrace.compile(function_text("main", pairs, 64), target).data()
+
+
+def test_converts_compile_for_vmvx() -> None:
+    """vmvx computes in f32 and has no f64; bf16 is converted only."""
+    types = [t for t in DTYPES if t not in ("f16", "f64")]
+    pairs = [p for p in PAIRS if set(p) <= set(types) and p != ("bf16", "i1")]
+    pairs = random.Random(4).sample(pairs, 24)
+    assert headrace.compile(function_text("main", pairs, 64), "vmvx").data()

@@ -26,10 +26,10 @@ func.func @rounded(%x: i64) -> bf16 {
   return %y : bf16
 }
 
+// True is 1, not -1.
 // CHECK-LABEL: func.func @mask
-// CHECK-DAG: %[[ONE:.*]] = arith.constant 1.0{{.*}} : bf16
-// CHECK-DAG: %[[ZERO:.*]] = arith.constant 0.0{{.*}} : bf16
-// CHECK: arith.select %arg0, %[[ONE]], %[[ZERO]] : bf16
+// CHECK: arith.uitofp %arg0 : i1 to f32
+// CHECK: arith.bitcast %{{.*}} : i16 to bf16
 func.func @mask(%x: i1) -> bf16 {
   %y = arith.uitofp %x : i1 to bf16
   return %y : bf16
@@ -71,6 +71,18 @@ func.func @saturated(%x: f16) -> i8 {
 func.func @saturated_after(%x: f32) -> i32 {
   %y = arith.fptoui %x : f32 to i32
   return %y : i32
+}
+
+// Small unsigned ones by a signed convert.
+// CHECK-LABEL: func.func @saturated_unsigned
+// CHECK: arith.constant 0.000000e+00 : f32
+// CHECK: arith.cmpf ogt
+// CHECK: arith.cmpf olt
+// CHECK: arith.fptosi %{{.*}} : f32 to i32
+// CHECK: arith.trunci %{{.*}} : i32 to i8
+func.func @saturated_unsigned(%x: f32) -> i8 {
+  %y = arith.fptoui %x : f32 to i8
+  return %y : i8
 }
 
 // CHECK-LABEL: func.func @scale
