@@ -86,8 +86,8 @@ def check(type_: str, to: Any, cpu: str) -> None:
         return
     results = Program(vmfb).results("main", w, x)
     for number, (result, right) in enumerate(zip(results, run(w, x), strict=True)):
-        difference = result.astype(np.float64) - np.asarray(right).astype(np.float64)
-        assert not difference.any(), f"result {number} of {type_} to {np.dtype(to)} for {cpu}"
+        same = result.astype(np.float64) == np.asarray(right).astype(np.float64)  # f16 overflows
+        assert same.all(), f"result {number} of {type_} to {np.dtype(to)} for {cpu}"
 
 
 @pytest.mark.parametrize(
