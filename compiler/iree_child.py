@@ -28,6 +28,7 @@ from ..dialects.mlir import (
 from ..dialects.parsing import parse_module_file
 from .flag_faults import TRIVIAL_PROGRAM, GivenFlag, check_cpu, check_flags
 from .signals import signal_name
+from .tool_errors import tool_errors
 from .unlowered import without_op
 from .vm_branches import has_branches, separate_forwarded_refs
 
@@ -35,6 +36,9 @@ _LINE = re.compile(
     r"(?:(?P<file>[^\s:][^:]*):(?P<line>\d+):(?P<column>\d+): )?"
     r"(?P<severity>error|warning|remark|note): (?P<message>.*)"
 )
+
+# Ends an error of a tool that IREE ran: what the tool said follows as notes.
+_SEE_ABOVE = " (check above for more specific error messages)"
 
 
 @dataclass(frozen=True)
@@ -75,8 +79,9 @@ def run_iree_compile(
     on: see ``vm_branches``.
 
     ``phases`` names the compilation phases whose IR shall be kept, e.g.
-    ``flow``. Raises HeadraceError with IREE's first error and its place; for
-    a child that crashed, with the place of a saved reproducer.
+    ``flow``. Raises HeadraceError with IREE's first error, its place, and the
+    errors of the tools that IREE ran; for a child that crashed, with the place
+    of a saved reproducer.
     """
     with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
         source, output = Path(folder, "module.mlirbc"), Path(folder, "module.vmfb")
@@ -197,10 +202,12 @@ def _is_crash(status: int, text: str) -> bool:
 
 
 def _reason(text: str, status: int) -> str:
-    """The first error that a child printed, or its first line."""
+    """The first error that a child printed, with those of tools, or its first line."""
     errors = [d.message for d in parse_diagnostics(text) if d.severity == "error"]
-    if errors:
-        return without_op(errors[0])
+    found = [without_op(errors[0])] if errors else []
+    found += tool_errors(text)
+    if found:
+        return "; ".join(found)
     lines = text.strip().splitlines() or [f"exit code {status}"]
     return lines[0].removeprefix("iree-compile: ").partition("  Try: ")[0]
 
@@ -210,9 +217,11 @@ def _failure(found: Sequence[Diagnostic], text: str, status: int) -> HeadraceErr
     if not errors:
         return HeadraceError(f"iree-compile failed: {_reason(text, status)}")
     first = errors[0]
-    message = f"IREE cannot compile this program: {without_op(first.message)}"
-    note = Diagnostic("note", "--emit=mlir writes the module that IREE was given")
-    return HeadraceError(Diagnostic("error", message, first.file, first.line, first.column), note)
+    reason = without_op(first.message).removesuffix(_SEE_ABOVE)
+    message = f"IREE cannot compile this program: {reason}"
+    notes = [Diagnostic("note", line) for line in tool_errors(text)]
+    notes.append(Diagnostic("note", "--emit=mlir writes the module that IREE was given"))
+    return HeadraceError(Diagnostic("error", message, first.file, first.line, first.column), *notes)
 
 
 def _crash_reason(status: int, text: str) -> str:

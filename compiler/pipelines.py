@@ -19,7 +19,7 @@ MODEL = (
     "commute-collectives",
 )
 MATMULS = ("fuse-scaled-matmul", "headrace-cse", "headrace-dce")
-INPUT = (STABLEHLO_INPUT,)
+INPUT = ("keep-integer-converts", STABLEHLO_INPUT)
 # Bounds and counters must be constants and functions of the index before a
 # loop is looked at; what is peeled may fold again after it.
 LOOPS = ("normalize-loops", "canonicalize", "cse", "hoist-collectives")
@@ -56,6 +56,8 @@ def default_pipeline(
     lowering = [
         f"{FIRST_LOWERING}{{target={target}}}",
         f"lower-matmul{{target={target}}}",
+        "legalize-converts",
+        f"legalize-math{{target={target}}}",
         f"legalize-fp8{{target={target}}}",
         "lower-encodings",
         ALIGN,

@@ -17,15 +17,18 @@ from .mlir import (
 )
 
 
-def contraction_loops(op: Operation) -> list[list[int]] | None:
+def contraction_loops(op: Operation, *, integers: bool = False) -> list[list[int]] | None:
     """Which loop each dimension of lhs, rhs and out of a linalg contraction
     runs along; None for an op that is no multiply-and-add of two tensors.
 
     In its body lhs and rhs may be converted to the type of out, no more: MLIR's
-    own test lets pass whatever has one operand, ``exp`` for instance.
+    own test lets pass whatever has one operand, ``exp`` for instance. With
+    ``integers`` also from integers to floats.
     """
+    conversions = _CONVERSIONS + (INTEGERS_TO_FLOATS if integers else ())
     with op.context:
-        if not is_contraction_op(op) or not _is_multiply_add(op.regions[0].blocks[0]):
+        body = op.regions[0].blocks[0] if is_contraction_op(op) else None
+        if body is None or not _is_multiply_add(body, conversions):
             return None
         return _positions([AffineMapAttr(m).value for m in indexing_maps(op)])
 
@@ -47,16 +50,17 @@ def _positions(maps: list[AffineMap]) -> list[list[int]]:
 
 
 _CONVERSIONS = ("arith.extf", "arith.truncf", "arith.convertf", "arith.extsi", "arith.extui")
+INTEGERS_TO_FLOATS = ("arith.sitofp", "arith.uitofp")
 
 
-def _is_multiply_add(body: Block) -> bool:
+def _is_multiply_add(body: Block, conversions: tuple[str, ...]) -> bool:
     """Whether a body yields ``out + lhs * rhs``, in the type of ``out``."""
     lhs, rhs, out = body.arguments
     factors = _factors(body, out)
 
     def converted(value: Value) -> Value:
         op = defining_op(value)
-        return op.operands[0] if op is not None and op.name in _CONVERSIONS else value
+        return op.operands[0] if op is not None and op.name in conversions else value
 
     return [converted(v) for v in factors] in ([lhs, rhs], [rhs, lhs])
 

@@ -9,8 +9,6 @@ from ...dialects.arith import Scalars, float_width
 from ...dialects.contraction import contraction_loops
 from ...dialects.linalg import TensorBuilder, tensor_type, with_element_type
 from ...dialects.mlir import (
-    AffineMapAttr,
-    ArrayAttr,
     F32Type,
     FloatAttr,
     FloatType,
@@ -22,8 +20,9 @@ from ...dialects.mlir import (
 from ..base import Pass
 from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
 from . import bf16_rounding
-from .contraction import multiply_add
+from .contraction import CONTRACTIONS, same_contraction
 from .fp8_support import Fp8Support, fp8_support
+from .integer_operands import ConvertIntegerOperands
 from .operand_types import OperandTypes, Sizes, bring_operand, operand_types, product_size
 
 
@@ -32,7 +31,8 @@ class AccumulateInF32(Pass):
     """Lets every contraction with a bf16, f16 or fp8 result accumulate in f32.
 
     One rounding at the end. Left in bf16, IREE's gfx950 backend fails to
-    distribute such a matmul, and every partial sum would be rounded. With a
+    distribute such a matmul, and every partial sum would be rounded. Operands
+    that are integers are converted to floats before it. With a
     target, operands are also brought to element types that it multiplies
     well: see ``operand_types``.
     """
@@ -42,6 +42,7 @@ class AccumulateInF32(Pass):
 
     def run(self, module: Operation) -> None:
         support = fp8_support(self.target) if self.target else None
+        apply_patterns(module, [ConvertIntegerOperands()])
         apply_patterns(module, [WidenContraction(support)])
 
 
@@ -55,17 +56,7 @@ class WidenContraction(Pattern[OperandTypes]):
     %y = linalg.generic ins(%acc) { truncf }
     """
 
-    roots = (
-        "linalg.matmul",
-        "linalg.batch_matmul",
-        "linalg.matvec",
-        "linalg.vecmat",
-        "linalg.batch_matvec",
-        "linalg.batch_vecmat",
-        "linalg.dot",
-        "linalg.contract",
-        "linalg.generic",
-    )
+    roots = CONTRACTIONS
 
     def __init__(self, support: Fp8Support | None) -> None:
         self.support = support
@@ -104,7 +95,7 @@ class WidenContraction(Pattern[OperandTypes]):
         if self.support is not None:
             lhs = bring_operand(b, lhs, match.lhs, self.support)
             rhs = bring_operand(b, rhs, match.rhs, self.support)
-        value = _same_contraction(b, op, lhs, rhs, _wide_init(b, init, match.accumulator))
+        value = same_contraction(b, op, lhs, rhs, _wide_init(b, init, match.accumulator))
         rewriter.replace(op, [_rounded(b, value, match.factor, narrow)])
         rewriter.erase_if_dead(_fill_of(init))
 
@@ -119,20 +110,6 @@ def _sizes(op: Operation, loops: list[list[int]]) -> Sizes:
         product_size([sizes[d] for d in rhs if d not in lhs]),
         product_size([size for d, size in sizes.items() if d not in out]),
     )
-
-
-def _same_contraction(
-    b: TensorBuilder, op: Operation, lhs: Value, rhs: Value, init: Value
-) -> Value:
-    """The same contraction on values of other element types."""
-    if op.name != "linalg.generic":
-        maps = op.attributes.get("indexing_maps", None)
-        return b.named(op.name.removeprefix("linalg."), [lhs, rhs], init, multiply_add, maps)
-    maps = ArrayAttr(op.attributes["indexing_maps"])
-    lhs_map, rhs_map, out_map = (AffineMapAttr(m).value for m in maps)
-    kinds = ArrayAttr(op.attributes["iterator_types"])
-    reductions = [i for i, kind in enumerate(kinds) if "reduction" in str(kind)]
-    return b.generic([(lhs, lhs_map), (rhs, rhs_map)], (init, out_map), multiply_add, reductions)
 
 
 def _wide_init(b: TensorBuilder, init: Value, element: Type) -> Value:

@@ -43,14 +43,30 @@ def round_in_f32(s: Scalars, value: Value, type_: Type) -> Value:
     return s.convert_float(s.convert_float(value, type_), value.type)
 
 
+def round_finite(s: Scalars, value: Value) -> Value:
+    """An f32 that is no NaN as the f32 that is the nearest bf16, ties to even."""
+    bits = s.convert("bitcast", value, s.integer_type(32))
+    return s.convert("bitcast", _rounded_bits(s, bits), value.type)
+
+
+def upper_half(s: Scalars, value: Value, type_: Type) -> Value:
+    """An f32 that is a bf16's value as that bf16, exactly, subnormals too."""
+    bits = s.convert("bitcast", value, s.integer_type(32))
+    half = s.convert("trunci", s.binary("shrui", bits, 16), s.integer_type(16))
+    return s.convert("bitcast", half, type_)
+
+
 def _to_bf16_value(s: Scalars, value: Value) -> Value:
     """The f32 that is the nearest bf16, ties to even; NaN stays NaN."""
-    integer = s.integer_type(32)
-    bits = s.convert("bitcast", value, integer)
-    last = s.binary("andi", s.binary("shrui", bits, 16), 1)
-    rounded = s.binary("addi", s.binary("addi", bits, 0x7FFF), last)
-    rounded = s.binary("andi", rounded, 0xFFFF0000)
+    bits = s.convert("bitcast", value, s.integer_type(32))
+    rounded = _rounded_bits(s, bits)
     # A NaN whose payload lies in the low half would round to infinity.
     is_nan = s.compare("ugt", s.binary("andi", bits, 0x7FFFFFFF), 0x7F800000)
     quiet = s.binary("ori", bits, 0x00400000)
     return s.convert("bitcast", s.select(is_nan, quiet, rounded), value.type)
+
+
+def _rounded_bits(s: Scalars, bits: Value) -> Value:
+    last = s.binary("andi", s.binary("shrui", bits, 16), 1)
+    rounded = s.binary("addi", s.binary("addi", bits, 0x7FFF), last)
+    return s.binary("andi", rounded, 0xFFFF0000)

@@ -7,7 +7,28 @@ from dataclasses import dataclass
 
 from ...dialects.arith import Scalars
 from ...dialects.linalg import TensorBuilder, dims_map, tensor_type
-from ...dialects.mlir import AffineMap, AffineMapAttr, ArrayAttr, RankedTensorType, Type, Value
+from ...dialects.mlir import (
+    AffineMap,
+    AffineMapAttr,
+    ArrayAttr,
+    Operation,
+    RankedTensorType,
+    Type,
+    Value,
+)
+
+# Ops that may be a contraction of two operands.
+CONTRACTIONS = (
+    "linalg.matmul",
+    "linalg.batch_matmul",
+    "linalg.matvec",
+    "linalg.vecmat",
+    "linalg.batch_matvec",
+    "linalg.batch_vecmat",
+    "linalg.dot",
+    "linalg.contract",
+    "linalg.generic",
+)
 
 
 @dataclass(frozen=True)
@@ -102,3 +123,15 @@ def _outer_product(b: TensorBuilder, lhs: Value, rhs: Value, dims: Dims, zero: V
     lhs = b.drop_unit_dims(lhs, dims.lhs_contracting)
     rhs = b.drop_unit_dims(rhs, dims.rhs_contracting)
     return b.generic([(lhs, maps[0]), (rhs, maps[1])], (zero, identity), multiply_add)
+
+
+def same_contraction(b: TensorBuilder, op: Operation, lhs: Value, rhs: Value, init: Value) -> Value:
+    """The same contraction on values of other element types."""
+    if op.name != "linalg.generic":
+        maps = op.attributes.get("indexing_maps", None)
+        return b.named(op.name.removeprefix("linalg."), [lhs, rhs], init, multiply_add, maps)
+    maps = ArrayAttr(op.attributes["indexing_maps"])
+    lhs_map, rhs_map, out_map = (AffineMapAttr(m).value for m in maps)
+    kinds = ArrayAttr(op.attributes["iterator_types"])
+    reductions = [i for i, kind in enumerate(kinds) if "reduction" in str(kind)]
+    return b.generic([(lhs, lhs_map), (rhs, rhs_map)], (init, out_map), multiply_add, reductions)

@@ -55,9 +55,7 @@ def decode(s: Scalars, code: Value, format_: Fp8Format, type_: Type) -> Value:
         return _decode_bits(s, code, format_, _F16, type_)
     if isinstance(type_, BF16Type):
         # A decoded f32 has only zeros where bf16 ends, so no rounding is needed.
-        bits = s.convert("bitcast", _decode_bits(s, code, format_, _F32, f32), s.integer_type(32))
-        half = s.convert("trunci", s.binary("shrui", bits, 16), s.integer_type(16))
-        return s.convert("bitcast", half, type_)
+        return bf16_rounding.upper_half(s, _decode_bits(s, code, format_, _F32, f32), type_)
     value = _decode_bits(s, code, format_, _F32, f32)
     return s.convert_float(value, type_)
 

@@ -120,3 +120,40 @@ func.func @others(%a: tensor<4x8xi8>, %b: tensor<8x4xi8>, %c: tensor<4x4xi32>,
   } -> tensor<4xbf16>
   return %y, %s, %m : tensor<4x4xi32>, tensor<4xbf16>, tensor<4xbf16>
 }
+
+// -----
+
+// Integers are converted before the product, which is then one of floats.
+// CHECK-LABEL: func.func @integer_operand
+// CHECK: linalg.generic {{.*}} ins(%arg1 : tensor<8x4xi8>) outs(%{{.*}} : tensor<8x4xbf16>)
+// CHECK: arith.sitofp %{{.*}} : i8 to bf16
+// ANY: linalg.matmul ins(%arg0, %{{.*}} : tensor<4x8xbf16>, tensor<8x4xbf16>) outs(%{{.*}} : tensor<4x4xf32>)
+// CPU: linalg.matmul ins(%{{.*}}, %{{.*}} : tensor<4x8xf32>, tensor<8x4xf32>) outs(%{{.*}} : tensor<4x4xf32>)
+// CHECK: arith.truncf %{{.*}} : f32 to bf16
+func.func @integer_operand(%x: tensor<4x8xbf16>, %w: tensor<8x4xi8>, %o: tensor<4x4xbf16>) -> tensor<4x4xbf16> {
+  %y = linalg.matmul ins(%x, %w : tensor<4x8xbf16>, tensor<8x4xi8>) outs(%o : tensor<4x4xbf16>)
+    -> tensor<4x4xbf16>
+  return %y : tensor<4x4xbf16>
+}
+
+// -----
+
+// In a generic, without a sign.
+// CHECK-LABEL: func.func @unsigned_operands
+// CHECK-COUNT-2: arith.uitofp %{{.*}} : i8 to f32
+// CHECK: linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<4x8xf32>, tensor<8x4xf32>)
+// CHECK-NOT: uitofp
+func.func @unsigned_operands(%x: tensor<4x8xi8>, %w: tensor<8x4xi8>, %o: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %y = linalg.generic {
+    indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
+    iterator_types = ["parallel", "parallel", "reduction"]}
+    ins(%x, %w : tensor<4x8xi8>, tensor<8x4xi8>) outs(%o : tensor<4x4xf32>) {
+  ^bb0(%a: i8, %b: i8, %acc: f32):
+    %0 = arith.uitofp %a : i8 to f32
+    %1 = arith.uitofp %b : i8 to f32
+    %2 = arith.mulf %0, %1 : f32
+    %3 = arith.addf %acc, %2 : f32
+    linalg.yield %3 : f32
+  } -> tensor<4x4xf32>
+  return %y : tensor<4x4xf32>
+}

@@ -1,0 +1,94 @@
+"""The pass ``keep-integer-converts``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ...dialects.arith import Scalars
+from ...dialects.linalg import TensorBuilder, with_element_type
+from ...dialects.mlir import (
+    FloatType,
+    IntegerType,
+    Operation,
+    RankedTensorType,
+    Type,
+    Value,
+)
+from ..base import Pass
+from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
+
+# Into which IREE 3.13 folds converts of their operands.
+_PRODUCTS = ("stablehlo.dot_general", "stablehlo.dot", "stablehlo.convolution")
+
+
+@dataclass(frozen=True)
+class KeepIntegerConverts(Pass):
+    """Keeps the converts of integers before products from being folded into them.
+
+    IREE 3.13 makes ``dot(x, convert(w))`` a product of mixed element types. It
+    forgets whether the integers had a sign: 200 of type ui8 is multiplied as
+    -56, and true as -1. And it sums up in the type of the result, bf16 for
+    instance, as no other product does.
+    """
+
+    name: ClassVar[str] = "keep-integer-converts"
+
+    def run(self, module: Operation) -> None:
+        apply_patterns(module, [KeepIntegerConvert()])
+
+
+@dataclass(frozen=True)
+class _Convert:
+    """An ``arith`` convert of signless integers."""
+
+    name: str
+    source: Type
+    result: Type
+
+
+class KeepIntegerConvert(Pattern[_Convert]):
+    """A convert that StableHLO's patterns do not see; without a sign where there was none.
+
+    %c = stablehlo.convert %w : (tensor<8x4xui8>) -> tensor<8x4xbf16>
+    %y = stablehlo.dot_general %x, %c
+    // =>
+    %b = stablehlo.bitcast_convert %w : (tensor<8x4xui8>) -> tensor<8x4xi8>
+    %c = linalg.generic ins(%b : tensor<8x4xi8>) { arith.uitofp } -> tensor<8x4xbf16>
+    %y = stablehlo.dot_general %x, %c
+    """
+
+    roots = ("stablehlo.convert",)
+
+    def match(self, op: Operation) -> _Convert | Miss:
+        source, result = (
+            RankedTensorType(v.type).element_type for v in (*op.operands, *op.results)
+        )
+        if not isinstance(source, IntegerType):
+            return Miss("not a convert of integers", silent=True)
+        if not any(use.owner.operation.name in _PRODUCTS for use in op.results[0].uses):
+            return Miss("no product uses it", silent=True)
+        unsigned = source.is_unsigned or source.width == 1
+        signless = IntegerType.get_signless(source.width, op.context)
+        if isinstance(result, FloatType):
+            return _Convert("uitofp" if unsigned else "sitofp", signless, result)
+        if not isinstance(result, IntegerType) or not unsigned or result.width <= source.width:
+            return Miss("the product keeps the sign", silent=True)
+        return _Convert("extui", signless, IntegerType.get_signless(result.width, op.context))
+
+    def rewrite(self, op: Operation, match: _Convert, rewriter: Rewriter) -> None:
+        b = TensorBuilder(rewriter.before(op), op.location)
+        result = RankedTensorType(op.results[0].type).element_type
+
+        def body(s: Scalars, arguments: list[Value]) -> Value:
+            return s.convert(match.name, arguments[0], match.result)
+
+        value = _bitcast(b, op.operands[0], match.source)
+        value = b.elementwise(value, [], match.result, body)
+        rewriter.replace(op, [_bitcast(b, value, result)])
+
+
+def _bitcast(b: TensorBuilder, value: Value, element: Type) -> Value:
+    """The same integers with or without a sign; nothing where they are that already."""
+    type_ = with_element_type(value.type, element)
+    return value if value.type == type_ else b.op("stablehlo.bitcast_convert", [value], type_)

@@ -1,0 +1,169 @@
+"""The pass ``legalize-converts``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ...dialects.arith import Scalars
+from ...dialects.contraction import contraction_loops, scaled_contraction_loops
+from ...dialects.generic import GENERIC
+from ...dialects.mlir import (
+    BF16Type,
+    F16Type,
+    F32Type,
+    F64Type,
+    InsertionPoint,
+    IntegerType,
+    Operation,
+    RankedTensorType,
+    Type,
+    Value,
+    walk,
+)
+from ...dialects.native_passes import run_native_pipeline
+from ..base import Pass
+from . import bf16_rounding, microscaling_codec
+from .float_to_int import to_integer
+from .microscaling_codec import is_microscaling
+
+_FROM_INTEGER = ("arith.sitofp", "arith.uitofp")
+_TO_INTEGER = ("arith.fptosi", "arith.fptoui")
+_FLOAT_CONVERTS = ("arith.extf", "arith.truncf")
+# Ops that only move values: every target has them in every type.
+_MOVES = ("arith.bitcast", "arith.constant", "arith.select")
+_FREE_BODIES = ("linalg.map", "linalg.reduce")
+# bf16 holds all integers of so many bits.
+_EXACT_IN_BF16 = 8
+
+
+@dataclass(frozen=True)
+class LegalizeConverts(Pass):
+    """Makes every convert one that each target has, with XLA's numbers.
+
+    IREE 3.13 calls functions that do not exist for integers as bf16 on CPUs
+    without bf16 instructions, and lacks most converts of f8E8M0FNU and
+    f4E2M1FN. What it has may round or overflow otherwise than XLA does, and
+    otherwise on each CPU:
+
+    - an integer or an f64 goes to bf16 and f16, and an integer to the smaller
+      types, through f32: rounded twice, as XLA and ml_dtypes do it;
+    - a float that does not fit an integer type gives the nearest integer that
+      does, and NaN gives 0;
+    - arithmetic on f8E8M0FNU and f4E2M1FN is computed in f32.
+
+    Before: %y = arith.sitofp %x : i8 to bf16
+    After:  %f = arith.sitofp %x : i8 to f32
+            %y = the upper half of the bits of %f
+
+    The bodies of contractions are left alone: their operand types were
+    chosen for the target.
+    """
+
+    name: ClassVar[str] = "legalize-converts"
+
+    def run(self, module: Operation) -> None:
+        found = _found(module)
+        if any(isinstance(op.results[0].type, RankedTensorType) for op in found):
+            run_native_pipeline(module, "builtin.module(convert-elementwise-to-linalg)")
+            found = _found(module)
+        for op in found:
+            value = _rewritten(Scalars(InsertionPoint(op), op.location), op)
+            op.results[0].replace_all_uses_with(value)
+            op.erase()
+
+
+def _found(module: Operation) -> list[Operation]:
+    return [op for op in walk(module) if _needs_help(op)]
+
+
+def _needs_help(op: Operation) -> bool:
+    name = op.name
+    if not name.startswith(("arith.", "math.")) or name in _MOVES or len(op.results) != 1:
+        return False
+    types = [_element(v.type) for v in (*op.operands, *op.results)]
+    if not any(map(is_microscaling, types)) and not _is_convert_in_need(name, types):
+        return False
+    parent = op.parent
+    return parent is None or not _has_fixed_body(parent.operation)
+
+
+def _is_convert_in_need(name: str, types: list[Type]) -> bool:
+    if name in _FROM_INTEGER:
+        return not isinstance(types[1], F16Type | F32Type | F64Type)
+    if name == "arith.truncf":
+        return isinstance(types[0], F64Type) and isinstance(types[1], BF16Type | F16Type)
+    return name in _TO_INTEGER
+
+
+def _element(type_: Type) -> Type:
+    return type_.element_type if isinstance(type_, RankedTensorType) else type_
+
+
+def _has_fixed_body(op: Operation) -> bool:
+    """Whether it is a contraction, or a linalg op whose name says what its body is."""
+    if not op.name.startswith("linalg.") or op.name in _FREE_BODIES:
+        return False
+    if op.name != GENERIC:
+        return True
+    return contraction_loops(op) is not None or scaled_contraction_loops(op) is not None
+
+
+def _rewritten(s: Scalars, op: Operation) -> Value:
+    name, source, result = op.name, op.operands[0], op.results[0].type
+    if name in _FROM_INTEGER:
+        return _from_integer(s, name, source, result)
+    if name in _TO_INTEGER:
+        assert isinstance(result, IntegerType)
+        wide = source if isinstance(source.type, F64Type) else _to_f32(s, source)
+        return to_integer(s, wide, result, signed=name == "arith.fptosi")
+    if name in _FLOAT_CONVERTS:
+        return _convert(s, source, result)
+    # Arithmetic of microscaling types.
+    f32 = F32Type.get(s.loc.context)
+    operands = [_to_f32(s, v) if is_microscaling(v.type) else v for v in op.operands]
+    attributes = {key: op.attributes[key] for key in op.attributes}
+    if not is_microscaling(result):
+        return s.op(name, operands, result, attributes)
+    return microscaling_codec.encode(s, s.op(name, operands, f32, attributes), result)
+
+
+def _from_integer(s: Scalars, name: str, value: Value, result: Type) -> Value:
+    """An integer in a type other than f16, f32 and f64."""
+    assert isinstance(value.type, IntegerType)
+    wide = s.op(name, [value], F32Type.get(s.loc.context))
+    if not isinstance(result, BF16Type):
+        return _convert(s, wide, result)
+    # As bits: MLIR folds a truncf of the convert back into the one convert.
+    if value.type.width > _EXACT_IN_BF16:
+        wide = bf16_rounding.round_finite(s, wide)
+    return bf16_rounding.upper_half(s, wide, result)
+
+
+def _convert(s: Scalars, value: Value, result: Type) -> Value:
+    """A float as another one."""
+    f32 = F32Type.get(s.loc.context)
+    if is_microscaling(value.type):
+        return _from_microscaling(s, value, result)
+    if is_microscaling(result):
+        wide = value if isinstance(value.type, F64Type) else _to_f32(s, value)
+        return microscaling_codec.encode(s, wide, result)
+    if isinstance(value.type, F64Type) and isinstance(result, BF16Type | F16Type):
+        return bf16_rounding.convert(s, s.convert_float(value, f32), result)
+    return s.convert_float(value, result)
+
+
+def _from_microscaling(s: Scalars, value: Value, result: Type) -> Value:
+    if isinstance(result, F64Type):
+        return microscaling_codec.decode_f64(s, value)
+    wide = microscaling_codec.decode(s, value)
+    if isinstance(result, BF16Type):
+        return bf16_rounding.upper_half(s, wide, result)  # exact, and no subnormal is flushed
+    return _convert(s, wide, result)
+
+
+def _to_f32(s: Scalars, value: Value) -> Value:
+    """A float no wider than f32 as f32, exactly."""
+    if isinstance(value.type, BF16Type):
+        return bf16_rounding.widen(s, value)
+    return _convert(s, value, F32Type.get(s.loc.context))
