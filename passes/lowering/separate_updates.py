@@ -113,10 +113,10 @@ def _insert_part(
     sizes = list(DenseI64ArrayAttr(op.attributes["static_sizes"]))
     sizes[dim] = tensor_type(part).shape[dim]
     rest = list(op.operands)[2:]
-    if offsets[dim] == DYNAMIC:
+    if offsets[dim] == DYNAMIC and start:
         place = offsets[:dim].count(DYNAMIC)
         rest[place] = b.op("arith.addi", [rest[place], b.index(start)], rest[place].type)
-    else:
+    elif offsets[dim] != DYNAMIC:
         offsets[dim] += start
     attributes = dict(op.attributes.items())
     with b.loc.context:

@@ -150,7 +150,10 @@ class UpdateSource:
 
 def _fused(maker: Operation) -> dict[int, bool]:
     """Addresses of the ops that may be in one dispatch with ``maker``, each with
-    whether element i of what ``maker`` makes is computed of its element i alone."""
+    whether element i of what ``maker`` makes is computed of its element i alone.
+
+    A part of what has other users too is taken from memory.
+    """
     found: dict[int, bool] = {}
     pending = [(maker, True)]
     while pending:
@@ -160,7 +163,7 @@ def _fused(maker: Operation) -> dict[int, bool]:
         if known is not None and (known == pointwise or not known):
             continue
         found[address_of(op)] = pointwise
-        if not op.name.startswith(_FUSED):
+        if not op.name.startswith(_FUSED) or _is_part_of_shared(op):
             continue
         for index, operand in enumerate(op.operands):
             source = defining_op(operand)
@@ -169,6 +172,10 @@ def _fused(maker: Operation) -> dict[int, bool]:
             if source.name.startswith(_FUSED):
                 pending.append((source, pointwise and _is_identity(op, index)))
     return found
+
+
+def _is_part_of_shared(op: Operation) -> bool:
+    return op.name == "tensor.extract_slice" and len(list(op.operands[0].uses)) > 1
 
 
 def _is_pointwise(op: Operation) -> bool:
