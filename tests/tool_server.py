@@ -116,6 +116,9 @@ def _answer(connection: socket.socket, mains: dict[str, Callable[[], int]]) -> N
         for number, stream in enumerate(streams):
             os.dup2(stream, number)
             os.close(stream)
+        # Those of the server know whether it could seek in its own files.
+        sys.stdin, sys.stdout = os.fdopen(0, closefd=False), os.fdopen(1, "w", closefd=False)
+        sys.stderr = os.fdopen(2, "w", 1, errors="backslashreplace", closefd=False)
         os.chdir(folder)
         sys.argv = words[: int(count)]
         os.environ.clear()

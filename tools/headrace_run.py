@@ -84,7 +84,7 @@ def _main(argv: Sequence[str] | None) -> int:
     if mismatches:
         options = given_compile_arguments(arguments)
         files = (arguments.input, arguments.inputs, str(arguments.expect))
-        rerun = Rerun(*files, options)
+        rerun = Rerun(*files, options, is_compiled=compiled is None)
         for note in mismatch_notes(mismatches, function, rerun):
             print(Diagnostic("note", note), file=sys.stderr)
     return 1 if mismatches else 0

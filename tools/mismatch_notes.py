@@ -30,16 +30,16 @@ class Mismatch:
 
 @dataclass(frozen=True)
 class Rerun:
-    """What was run, so that others can run it: files, and the options given."""
+    """What was run, so that others can run it: files, and the options given.
+
+    ``is_compiled``: the program is a ``.vmfb``, whatever its name.
+    """
 
     program: str
     inputs: str | None
     expect: str
     options: Mapping[str, Any]
-
-    @property
-    def is_compiled(self) -> bool:
-        return self.program.endswith(".vmfb")
+    is_compiled: bool = False
 
     def commands(self) -> list[str]:
         """Shell commands whose output, with the files that they read, is a reproducer."""

@@ -328,7 +328,7 @@ def test_one_wrong_result_among_rounded_ones() -> None:
         Mismatch(0, "tensor<2xf32>", good, want, 2e-5, 1e-6),
         Mismatch(1, "tensor<2xf32>", bad, want, 1.0, 1e-6),
     ]
-    text = "\n".join(mismatch_notes(mismatches, info, Rerun("m.vmfb", "in.npz", "o.npz", {})))
+    text = "\n".join(mismatch_notes(mismatches, info, Rerun("m.vmfb", "in.npz", "o.npz", {}, True)))
     assert "result1 is wrong" in text
     assert "result0 is wrong" not in text
     assert "--rtol" not in text
@@ -368,7 +368,7 @@ def test_commands_of_a_report() -> None:
         f"headrace-compile 'my model.mlir' {given} --emit=mlir -o handed-over.mlir",
         f"headrace-run 'my model.mlir' {given} --inputs=in.npz --expect=out.npz",
     ]
-    text = notes([1, 2], [1, 1], {}, rerun=Rerun("p.vmfb", None, "out.npz", {}))
+    text = notes([1, 2], [1, 1], {}, rerun=Rerun("p.vmfb", None, "out.npz", {}, True))
     assert "the model that it was compiled from (MODEL.mlir), p.vmfb, out.npz" in text
     assert "headrace-compile MODEL.mlir --emit=mlir" in text
 
