@@ -19,6 +19,7 @@ from .mlir import (
     native_diagnostics,
     walk,
 )
+from .text_encoding import encoding_fault
 
 _BYTECODE_MAGIC = b"ML\xefR"
 _TOP_MODULE = re.compile(r'^("builtin\.module"|(builtin\.)?module)\b', re.MULTILINE)
@@ -47,6 +48,10 @@ def parse_module(
             source = source.decode()
         except UnicodeDecodeError:
             raise HeadraceError(f"'{name}' is neither MLIR text nor MLIR bytecode") from None
+    if fault := encoding_fault(source):
+        line = source.count("\n", 0, fault.start()) + 1
+        column = fault.start() - source.rfind("\n", 0, fault.start())
+        raise HeadraceError(Diagnostic("error", "a string is no UTF-8", name, line, column))
     with context:
         try:
             # Parsing twice in a context would rename resources, so guess first.
