@@ -14,8 +14,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from .text_encoding import encoding_fault
-
+from .text_faults import encoding_fault
 
 # All names, strings and locations, and no large constants.
 _PRINTED = (

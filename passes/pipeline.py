@@ -182,6 +182,8 @@ def _failure(step: Step, error: Exception) -> HeadraceError:
     note = Diagnostic("note", f"in pass '{step.name}'")
     if isinstance(error, HeadraceError):
         return HeadraceError(*error.diagnostics, note)
+    if isinstance(error, MemoryError):
+        return HeadraceError(Diagnostic("error", f"pass '{step.name}' ran out of memory"), note)
     frames = traceback.extract_tb(error.__traceback__)
     where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
     message = f"pass '{step.name}' raised {type(error).__name__}{where}: {error}"

@@ -20,6 +20,7 @@ _BUILTIN: dict[str, str] = {
     "record-shardings": "frontend.record_shardings:RecordShardings",
     "raise-stablehlo": "frontend.raise_stablehlo:RaiseStablehlo",
     "raise-linalg": "frontend.raise_linalg:RaiseLinalg",
+    "lower-dynamic-shapes": "frontend.lower_dynamic_shapes:LowerDynamicShapes",
     "commute-collectives": "model.commute_collectives:CommuteCollectives",
     "fuse-scaled-matmul": "model.fuse_scaled_matmul:FuseScaledMatmul",
     "headrace-cse": "model.headrace_cse:HeadraceCse",
@@ -42,6 +43,7 @@ _BUILTIN: dict[str, str] = {
     "isolate-scalars": "lowering.isolate_scalars:IsolateScalars",
     "collectives-to-channels": "lowering.collectives_to_channels:CollectivesToChannels",
     "place-arguments": "lowering.place_arguments:PlaceArguments",
+    "loops-to-cf": "lowering.loops_to_cf:LoopsToCf",
     "widen-block-arguments": "lowering.widen_block_arguments:WidenBlockArguments",
     "strip-headrace": "lowering.strip_headrace:StripHeadrace",
 }

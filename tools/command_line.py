@@ -98,6 +98,9 @@ def run_tool(body: Callable[[], int]) -> int:
         return 1
     except KeyboardInterrupt:
         return 130
+    except MemoryError:
+        print_error(HeadraceError("out of memory"))
+        return 1
     except Exception as error:
         print_error(_internal_error(error))
         return 1

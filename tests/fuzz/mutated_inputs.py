@@ -317,7 +317,7 @@ def clear(line: str) -> bool:
     text = found[1].strip() if found else ""
     return len(text) > 8 and not re.search(
         r"Failure while executing pass|<class '|object at 0x|\bNoneType\b|std::|"
-        r"invalid vector subscript|\[\(|attribute of type|list index",
+        r"invalid vector subscript|list index",
         text,
     )
 

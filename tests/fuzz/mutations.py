@@ -33,6 +33,10 @@ _ATTRIBUTES = (
     *("sparse<[[0]], [1]> : tensor<4xi64>", "affine_map<() -> ()>", "loc(unknown)", "i64"),
     *("dense_resource<big> : tensor<4xcomplex<f32>>", "dense<true> : tensor<2xi1>"),
 )
+_CONSTANTS = (
+    *("dense<0>", "dense<-1>", "dense<0.0>", "dense<>", "dense<[]>", "dense<0xFFFFFFFF>"),
+    *("dense<true>", "dense<(0.0,1.0)>", "dense_resource<r>", 'dense<"0x">', "dense<0x7F>"),
+)
 _TOKEN = re.compile(
     r'"(?:[^"\\\n]|\\.)*"|[%@^#!][\w$.:#-]+|[A-Za-z_][\w$.]*|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?'
     r"|->|\S"
@@ -209,10 +213,7 @@ def delete_attribute(rng: Random, text: str, other: str) -> str:
 
 
 def change_constant(rng: Random, text: str, other: str) -> str:
-    new = rng.choice(
-        ("dense<0>", "dense<-1>", "dense<0.0>", "dense<>", "dense<[]>", "dense<0xFFFFFFFF>")
-        + ("dense<true>", "dense<(0.0,1.0)>", "dense_resource<r>", 'dense<"0x">', "dense<0x7F>")
-    )
+    new = rng.choice(_CONSTANTS)
     match = _pick(rng, _CONSTANT, text)
     return text if match is None else _put(text, match, new)
 
