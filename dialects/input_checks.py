@@ -6,15 +6,22 @@ nor anything about ops that are not registered, such as headrace's.
 
 from __future__ import annotations
 
+import math
+
 from .functions import argument_attributes, functions_of, result_attributes
 from .mlir import (
     ArrayAttr,
     Attribute,
+    DenseI32ArrayAttr,
     DictAttr,
     IntegerAttr,
     Operation,
+    RankedTensorType,
+    ShapedType,
     StringAttr,
+    Type,
     TypeAttr,
+    Value,
     blocks_of,
     error_at,
     walk,
@@ -37,6 +44,7 @@ _KINDS: dict[str, tuple[type[Attribute], str]] = {
     "headrace.rhs_rounding": (TypeAttr, "a type"),
     "iree.reflection": (DictAttr, "a dictionary"),
 }
+_MOST_ELEMENTS = 1 << 48
 _FUSED = "headrace.fused_encodings"
 
 
@@ -44,11 +52,22 @@ def check_input(module: Operation) -> None:
     """Raises HeadraceError for an attribute that is not what headrace takes it for,
     an op without a dialect, and a block of a function that a headrace op ends."""
     check_device_counts(module)
+    seen: dict[Type, None] = {}
     for op in walk(module, bodies=False):
-        if "." not in op.name:  # IREE's passes crash on it
-            raise error_at(op, f"'{op.name}' is the name of no op: it has no dialect")
-        if len(op.regions) and op.name != "builtin.module":
-            _check_terminators(op)
+        name = op.name
+        if "." not in name:  # IREE's passes crash on it
+            raise error_at(op, f"'{name}' is the name of no op: it has no dialect")
+        values = list(op.results)
+        if len(op.regions):
+            values += [a for block in blocks_of(op) for a in block.arguments]
+            if name != "builtin.module":
+                _check_terminators(op)
+        if name == "flow.dispatch.region":
+            _check_region_sizes(op)
+        for value in values:
+            if (type_ := value.type) not in seen:
+                seen[type_] = None
+                _check_size(value, type_)
         for name in op.attributes:
             if name in _KINDS:
                 kind, description = _KINDS[name]
@@ -84,6 +103,29 @@ def check_device_counts(module: Operation) -> None:
                 module,
                 f"'{name}' = {found.value}: a program is for {MAX_DEVICE_COUNT} devices at most",
             )
+
+
+def _check_size(value: Value, type_: Type) -> None:
+    """Native passes compute with sizes in 64 bits, and crash where they overflow."""
+    if not isinstance(type_, RankedTensorType):
+        return
+    sizes = [size for size in type_.shape if size != ShapedType.get_dynamic_size()]
+    if math.prod(max(size, 1) for size in sizes) > _MOST_ELEMENTS:
+        raise error_at(value, f"{type_} has more elements than any memory: over 2^48")
+
+
+def _check_region_sizes(region: Operation) -> None:
+    """IREE's verifier does not count them, and its printer and passes do not end well."""
+    sizes = DenseI32ArrayAttr(region.attributes["operandSegmentSizes"])[0]
+    types = [
+        RankedTensorType(r.type) for r in region.results if isinstance(r.type, RankedTensorType)
+    ]
+    dynamic = sum(type_.is_dynamic_dim(dim) for type_ in types for dim in range(type_.rank))
+    if sizes != dynamic:
+        raise error_at(
+            region,
+            f"'{region.name}' op has {sizes} sizes for results with {dynamic} dynamic dimensions",
+        )
 
 
 def _check_terminators(op: Operation) -> None:

@@ -10,9 +10,9 @@ from __future__ import annotations
 import os
 import random
 import re
-import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -31,6 +31,8 @@ from headrace.tools.supervisor import Activity
 from .isolation import Death, isolated
 from .mutations import mutate_bytes, mutate_text
 
+# What the tools report as an error: a crash of MLIR's reader or of a native pass.
+NATIVE_CRASH = "native crash"
 _INPUT = "input.mlir"
 ROOT = Path(__file__).parent.parent
 _NATIVE = (
@@ -151,7 +153,7 @@ def _context() -> Context:
 def _parses(text: str) -> bool:
     try:
         verify(parse_module(text, "sample", _context()))
-    except HeadraceError:
+    except (HeadraceError, MemoryError):
         return False
     return True
 
@@ -264,18 +266,21 @@ def _run_tool(tool: str, arguments: Sequence[str], activity: Activity) -> int:
     return run_tool(lambda: opt.main(arguments))
 
 
-def _with_output(file: int, body: object) -> int:
-    """Native code prints to the descriptor, not to ``sys.stderr``."""
-    sys.stdout.flush()
-    sys.stderr.flush()
+def _with_output(file: int, body: Callable[[], int]) -> int:
+    """Runs ``body`` with all output in ``file``: native code prints to the descriptors,
+    and ``sys.stderr`` may be pytest's own."""
     kept = os.dup(1), os.dup(2)
     os.dup2(file, 1)
     os.dup2(file, 2)
     try:
-        return body()  # type: ignore[operator]
+        with (
+            open(1, "w", closefd=False) as out,
+            open(2, "w", closefd=False) as err,
+            redirect_stdout(out),
+            redirect_stderr(err),
+        ):
+            return body()
     finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
         for number, old in enumerate(kept, start=1):
             os.dup2(old, number)
             os.close(old)
@@ -370,7 +375,7 @@ def _died(death: Death, activity: Activity) -> Verdict:
     doing = activity.text()
     step = re.search("in pass '(.*)'", doing)
     native = doing.startswith("while reading") or (step and step[1] not in pass_names())
-    fault = "hang" if death.reason == "hang" else "native crash" if native else "crash"
+    fault = "hang" if death.reason == "hang" else NATIVE_CRASH if native else "crash"
     return Verdict(fault, -1, f"{death.reason} {re.sub(r'/[^ ]*/', '', doing)}")
 
 
@@ -403,25 +408,16 @@ def reduce(finding: Finding, folder: Path, *, trials: int = 150) -> Finding:
             kept = tuple(a for a in smallest.case.arguments if a != flag)
             same(replace(smallest.case, arguments=kept))
     if not finding.case.data.startswith(b"ML\xefR"):
-        _reduce_lines(smallest.case, same, lambda: smallest.case, lambda: left > 0)
+        # Delta debugging: takes out ever smaller runs of lines.
+        size = max(len(finding.case.data.split(b"\n")) // 2, 1)
+        while size and left > 0:
+            place, removed = 0, False
+            while left > 0 and place < len(lines := smallest.case.data.split(b"\n")):
+                fewer = lines[:place] + lines[place + size :]
+                if same(replace(smallest.case, data=b"\n".join(fewer))):
+                    removed = True
+                else:
+                    place += size
+            if size > 1 or not removed:
+                size //= 2
     return smallest
-
-
-def _reduce_lines(case: Case, same: object, best: object, more: object) -> None:
-    """Delta debugging: takes out ever smaller runs of lines."""
-    size = max(len(case.data.split(b"\n")) // 2, 1)
-    while size and more():  # type: ignore[operator]
-        place = 0
-        removed = False
-        while more():  # type: ignore[operator]
-            current = best()  # type: ignore[operator]
-            lines = current.data.split(b"\n")
-            if place >= len(lines):
-                break
-            fewer = lines[:place] + lines[place + size :]
-            if same(replace(current, data=b"\n".join(fewer))):  # type: ignore[operator]
-                removed = True
-            else:
-                place += size
-        if not removed or size > 1:
-            size //= 2
