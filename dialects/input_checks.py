@@ -23,6 +23,7 @@ from .mlir import (
     TypeAttr,
     Value,
     blocks_of,
+    defining_op,
     error_at,
     walk,
 )
@@ -64,6 +65,8 @@ def check_input(module: Operation) -> None:
                 _check_terminators(op)
         if name == "flow.dispatch.region":
             _check_region_sizes(op)
+        elif name == "tensor.dim":
+            _check_dimension(op)
         for value in values:
             if (type_ := value.type) not in seen:
                 seen[type_] = None
@@ -126,6 +129,19 @@ def _check_region_sizes(region: Operation) -> None:
             region,
             f"'{region.name}' op has {sizes} sizes for results with {dynamic} dynamic dimensions",
         )
+
+
+def _check_dimension(op: Operation) -> None:
+    """MLIR calls the size of a dimension that is not there undefined; IREE crashes on it."""
+    number = defining_op(op.operands[1])
+    if number is None or number.name != "arith.constant":
+        return
+    value = number.attributes["value"]
+    type_ = op.operands[0].type
+    if not isinstance(value, IntegerAttr) or not isinstance(type_, RankedTensorType):
+        return
+    if not 0 <= value.value < type_.rank:
+        raise error_at(op, f"'{op.name}' of dimension {value.value} of a {type_}")
 
 
 def _check_terminators(op: Operation) -> None:
