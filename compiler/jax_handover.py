@@ -40,7 +40,8 @@ def per_device_text(module: Any, places: Mapping[str, Sequence[Place]] | None = 
     if name in attributes and str(attributes[name]) == "true":
         raise HeadraceError(
             "the artifact has symbolic shapes, or is for several platforms; headrace takes fixed "
-            "shapes and one platform: jax.export.export(fn, platforms=['cpu'])"
+            "shapes and one platform: jax.export.export(fn, platforms=['cpu']); symbolic sizes "
+            "work in headrace.jax.to_stablehlo(fn, *args)"
         )
     dissolve_shardy(copy.operation)
     # The generic form is what changes least between two versions of MLIR; the

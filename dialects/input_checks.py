@@ -38,7 +38,6 @@ _SHARDINGS = ("mhlo.sharding", "headrace.sharding")
 # Of which kind they are on any op, and what that is called.
 _KINDS: dict[str, tuple[type[Attribute], str]] = {
     **dict.fromkeys(_SHARDINGS, (StringAttr, "a string")),
-    "backend_config": (StringAttr, "a string"),
     "headrace.wide_reason": (StringAttr, "a string"),
     "headrace.pipeline_reason": (StringAttr, "a string"),
     "headrace.lhs_rounding": (TypeAttr, "a type"),

@@ -343,3 +343,55 @@ def test_types_that_the_runtime_cannot_pass(type_: str, form: str) -> None:
         return
     text = f"func.func @f() -> {type_} {{\n  %0 = ub.poison : {type_}\n  return %0 : {type_}\n}}"
     assert f"result 0 of 'f' has type {type_}" in refusal(text)
+
+
+GLOBAL = """
+module attributes {{mhlo.num_partitions = 2 : i32}} {{
+  func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {{
+    %0 = {} : {}
+    %1 = stablehlo.custom_call @SPMDFullToShardShape(%x) {{mhlo.sharding = "{{manual}}"}}
+      : (tensor<4xf32>) -> tensor<2xf32>
+    %2 = stablehlo.custom_call @SPMDShardToFullShape(%1) {{mhlo.sharding = "{{devices=[2]<=[2]}}"}}
+      : (tensor<2xf32>) -> tensor<4xf32>
+    return %2 : tensor<4xf32>
+  }}
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "types", "message"),
+    [
+        ("@Sharding(%x)", "(tensor<4xf32>) -> tensor<4xf32>", "has no attribute 'mhlo.sharding'"),
+        ("@Sharding()", "() -> tensor<4xf32>", "'@Sharding' takes one tensor and returns one"),
+        (
+            '@Sharding(%x) {mhlo.sharding = "{replicated}"}',
+            "(tensor<4xf32>) -> tensor<2x2xf32>",
+            "'@Sharding' changes the rank of its operand",
+        ),
+        (
+            '@Sharding(%x) {mhlo.sharding = "{devices=[2]<=[2]}", api_version = 4 : i32, backend_config = {a = 1}}',
+            "(tensor<4xf32>) -> tensor<4xf32>",
+            None,
+        ),
+        (
+            '@Sharding(%x) {mhlo.sharding = "{replicated}", '
+            'backend_config = "unspecified_dims=[x]"}',
+            "(tensor<4xf32>) -> tensor<4xf32>",
+            "the sharding makes tensor<4xf32>, but the program says",
+        ),
+        ('@Sharding(%x) {mhlo.sharding = "{devices=[2]<=[99999999999999]}"}', "", "sharding {dev"),
+        ('@Sharding(%x) {mhlo.sharding = "{devices=[0]<=[0]}"}', "", "sharding {devices=[0]"),
+    ],
+)
+def test_sharding_calls_of_another_form(call: str, types: str, message: str | None) -> None:
+    types = types or "(tensor<4xf32>) -> tensor<4xf32>"
+    module = module_of(GLOBAL.format(f"stablehlo.custom_call {call}", types))
+    run = Pipeline.parse("builtin.module(to-per-device)").run
+    if message is None:
+        run(module)
+        return
+    with pytest.raises(HeadraceError) as caught:
+        run(module)
+    assert message in str(caught.value)
+    assert "raised" not in str(caught.value)
