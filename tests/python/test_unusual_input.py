@@ -395,3 +395,32 @@ def test_sharding_calls_of_another_form(call: str, types: str, message: str | No
         run(module)
     assert message in str(caught.value)
     assert "raised" not in str(caught.value)
+
+
+@pytest.mark.parametrize("target", ["cpu", "gfx950"])
+def test_counters_that_become_a_constant(target: str) -> None:
+    """A loop whose counter, or another number that it carries, is no function of itself."""
+    text = """
+func.func @main(%x: tensor<4xf32>, %n: tensor<i32>) -> (tensor<4xf32>, tensor<i32>) {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %0:2 = stablehlo.while(%i = %n, %a = %x) : tensor<i32>, tensor<4xf32>
+  cond {
+    %p = stablehlo.compare GT, %i, %zero : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %y = stablehlo.multiply %a, %a : tensor<4xf32>
+    stablehlo.return %zero, %y : tensor<i32>, tensor<4xf32>
+  }
+  %1:3 = stablehlo.while(%i = %zero, %k = %n, %a = %0#1) : tensor<i32>, tensor<i32>, tensor<4xf32>
+  cond {
+    %p = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %j = stablehlo.add %i, %one : tensor<i32>
+    %y = stablehlo.multiply %a, %a : tensor<4xf32>
+    stablehlo.return %j, %one, %y : tensor<i32>, tensor<i32>, tensor<4xf32>
+  }
+  return %1#2, %1#1 : tensor<4xf32>, tensor<i32>
+}"""
+    assert "cf.cond_br" in str(compile_program(text, target, emit="mlir").module)
