@@ -21,6 +21,7 @@ from ..dialects.mlir import (
     verify_natively,
     walk,
 )
+from ..dialects.ops.collectives import device_ids_fault
 from ..passes.pipeline import Instrumentation, NativePass, Step
 from ..passes.remarks import collect_remarks
 from . import metadata, pipelines, report, report_phases
@@ -29,7 +30,7 @@ from .flag_faults import GivenFlag
 from .input_forms import Source, load_module
 from .iree_child import run_iree_compile
 from .options import CompileOptions
-from .program_checks import check_program
+from .program_checks import check_known, check_program
 from .report_encodings import EncodingReader
 from .rounding_analysis import RoundingReader
 from .targets import Target, find_target
@@ -71,8 +72,10 @@ def compile_program(source: Source, target: str = "cpu", **options: Any) -> Comp
     return compile_with(source, CompileOptions.make(target=target, **options))
 
 
-def compile_with(source: Source, options: CompileOptions) -> CompileResult:
-    """``compile_program`` with the options as one object."""
+def compile_with(
+    source: Source, options: CompileOptions, hooks: Sequence[Instrumentation] = ()
+) -> CompileResult:
+    """``compile_program`` with the options as one object; ``hooks`` watch the passes."""
     target = find_target(options.target)
     form = options.collectives or target.default_collectives
     module = load_module(source, make_context())
@@ -92,11 +95,12 @@ def compile_with(source: Source, options: CompileOptions) -> CompileResult:
         module = module.clone().operation
         _select_function(module, options.function)
         try:
+            check_known(module)
             lower_torch(module, pass_target)
             check_program(module)
             functions = metadata.describe_functions(module, target.name, form, devices)
-            hooks = [Checkpoints(), reader, roundings, encodings, *extra]
-            pipeline.run(module, hooks, verify_each=False)
+            instrumentation = [*hooks, Checkpoints(), reader, roundings, encodings, *extra]
+            pipeline.run(module, instrumentation, verify_each=False)
         except HeadraceError as error:
             raise explain_unlowered(error) from error
         check_lowered(module)
@@ -170,7 +174,10 @@ def _highest_device_id(module: Operation) -> int:
     for op in walk(module):
         for name in ("replica_groups", "source_target_pairs"):
             if name in op.attributes:
-                highest = max(highest, *DenseIntElementsAttr(op.attributes[name]))
+                ids = op.attributes[name]
+                # What is no such table, passes refuse.
+                if isinstance(ids, DenseIntElementsAttr) and not device_ids_fault(name, ids):
+                    highest = max([highest, *ids])
     return highest
 
 
@@ -190,7 +197,7 @@ def _select_function(module: Operation, name: str | None) -> None:
 
 
 class Checkpoints(Instrumentation):
-    """Verifies the input, the result, and what Python passes hand to native ones.
+    """Verifies the input natively, the result, and what Python passes hand to native ones.
 
     A native pass may crash on an invalid module, and takes valid ones to
     valid ones. Verifying after every pass as headrace-opt does would take
@@ -202,7 +209,6 @@ class Checkpoints(Instrumentation):
 
     def begin(self, steps: Sequence[Step], module: Operation) -> None:
         verify_natively(module)
-        verifier.verify(module)
 
     def before(self, step: Step, module: Operation) -> None:
         if isinstance(step, NativePass):

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..dialects.functions import argument_attributes, functions_of, result_attributes
+from ..dialects.input_checks import check_device_counts
 from ..dialects.mlir import (
     Context,
     HeadraceError,
@@ -26,7 +27,6 @@ from ..dialects.mlir import (
 from ..dialects.parsing import parse_module
 from ..dialects.stablehlo import call_target
 from ..passes.frontend.dimension_tilings import ANNOTATION, TO_GLOBAL, TO_LOCAL
-from ..passes.frontend.record_shardings import check_counts
 from ..passes.frontend.to_per_device import ToPerDevice
 from .artifact_child import read_artifact
 from .jax_handover import AUTOMATIC, per_device_text
@@ -143,7 +143,7 @@ def _load_foreign(source: Any, context: Context) -> Operation:
 
 def _per_device(module: Operation) -> Operation:
     """``module``, or a copy of it made per device; refuses global programs."""
-    check_counts(module)
+    check_device_counts(module)
     targets: set[str] = set()
     communicates = False
     for op in walk(module):

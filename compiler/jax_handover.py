@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -14,6 +15,7 @@ from ..dialects.mlir import (
 )
 from ..dialects.parsing import parse_module
 from ..passes.frontend.to_per_device import ToPerDevice, has_manual_parts
+from .jax_dimensions import Place, bind_dimensions
 from .jax_shardy import dissolve_shardy
 
 AUTOMATIC = (
@@ -23,8 +25,10 @@ AUTOMATIC = (
 )
 
 
-def per_device_text(module: Any) -> str:
+def per_device_text(module: Any, places: Mapping[str, Sequence[Place]] | None = None) -> str:
     """The per-device StableHLO text of a jaxlib module.
+
+    ``places`` says where the arguments have sizes that are dimension variables.
 
     The module stays as it is: it may be the one that JAX keeps to compile.
 
@@ -36,7 +40,8 @@ def per_device_text(module: Any) -> str:
     if name in attributes and str(attributes[name]) == "true":
         raise HeadraceError(
             "the artifact has symbolic shapes, or is for several platforms; headrace takes fixed "
-            "shapes and one platform: jax.export.export(fn, platforms=['cpu'])"
+            "shapes and one platform: jax.export.export(fn, platforms=['cpu']); symbolic sizes "
+            "work in headrace.jax.to_stablehlo(fn, *args)"
         )
     dissolve_shardy(copy.operation)
     # The generic form is what changes least between two versions of MLIR; the
@@ -46,6 +51,13 @@ def per_device_text(module: Any) -> str:
     with received.context, received.location:
         if not has_manual_parts(received) and (devices := _partitions(received)) > 1:
             raise HeadraceError(AUTOMATIC.format(devices))
+        if places:
+            if _partitions(received) > 1:
+                raise HeadraceError(
+                    "symbolic sizes are for one device's programs; with jax.shard_map over "
+                    f"{_partitions(received)} devices headrace takes fixed shapes"
+                )
+            bind_dimensions(received, places)
         ToPerDevice().run(received)
         verify_natively(received)
     return str(received).rstrip() + "\n"

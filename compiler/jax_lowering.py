@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from ..dialects.mlir import HeadraceError
+from .jax_dimensions import VARIABLE, places_of
 from .jax_handover import per_device_text
 
 
@@ -19,6 +20,7 @@ def to_stablehlo(fn: Any, *args: Any, **kwargs: Any) -> str:
     lowered = _lower(traced)
     leaves = jax.tree_util.tree_leaves(lowered.args_info)
     module = lowered.compiler_ir(dialect="stablehlo")
+    places = places_of(leaves)
     if len(leaves) != _argument_count(module):
         # jit leaves unused arguments out, but the callers still pass them.
         flat = import_module("jax.extend.core").jaxpr_as_fun(traced.jaxpr)
@@ -32,7 +34,7 @@ def to_stablehlo(fn: Any, *args: Any, **kwargs: Any) -> str:
             "side effects with tokens, or constants that JAX passes as arguments "
             "(jax_use_simplified_jaxpr_constants)"
         )
-    return per_device_text(module)
+    return per_device_text(module, places)
 
 
 def _lower(traced: Any) -> Any:
@@ -41,8 +43,13 @@ def _lower(traced: Any) -> Any:
 
 
 def _argument_count(module: Any) -> int:
+    """Of the function's arguments; a dimension variable is none."""
     symbols = import_module("jaxlib.mlir.ir").SymbolTable(module.operation)
-    return len(symbols["main"].type.inputs)
+    main = symbols["main"]
+    count = len(main.type.inputs)
+    if "arg_attrs" not in main.attributes:
+        return count
+    return count - sum(VARIABLE in entry for entry in main.attributes["arg_attrs"])
 
 
 def import_jax(user: str) -> Any:

@@ -10,7 +10,14 @@ from ..passes.pipeline import Pipeline
 STABLEHLO_INPUT = "iree-stablehlo-input-transformation-pipeline"
 FIRST_LOWERING = "accumulate-in-f32"
 
-FRONTEND = ("record-shardings", "inline", "symbol-dce", "raise-stablehlo", "raise-linalg")
+FRONTEND = (
+    "record-shardings",
+    "inline",
+    "symbol-dce",
+    "raise-stablehlo",
+    "raise-linalg",
+    "lower-dynamic-shapes",
+)
 MODEL = (
     "canonicalize",
     "cse",
@@ -26,7 +33,7 @@ LOOPS = ("normalize-loops", "canonicalize", "cse", "hoist-collectives")
 AFTER_LOOPS = ("canonicalize", "cse", "headrace-dce")
 # On the final ops of loops: what decodes an operand comes before, not beside.
 ALIGN = "align-collectives"
-CLEAN_UP = ("strip-headrace", "convert-scf-to-cf", "canonicalize", "cse")
+CLEAN_UP = ("strip-headrace", "loops-to-cf", "canonicalize", "cse")
 # After the last pass that may make one value of two equal ones.
 BUFFERS = ("own-buffers",)
 LAST = ("separate-updates", "widen-block-arguments")

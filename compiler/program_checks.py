@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from ..dialects.functions import function_type
 from ..dialects.mlir import (
+    F32Type,
+    F64Type,
     FlatSymbolRefAttr,
     FloatType,
     HeadraceError,
@@ -19,7 +21,33 @@ from .metadata import function_name, public_functions
 
 # IREE's own input pipeline converts or keeps these; tokens order JAX's effects.
 _FOREIGN_TYPES = ("!hal.", "!stablehlo.token")
+# Element types that IREE 3.13 has no number for, and so no buffer view: its
+# runtime cannot pass them. Inside of a program they may well do.
+_UNPASSED = {
+    "f4E2M1FN": 4,
+    "f6E2M3FN": 6,
+    "f6E3M2FN": 6,
+    "f8E3M4": 8,
+    "f8E4M3": 8,
+    "f8E4M3B11FNUZ": 8,
+    "tf32": 19,
+    "f80": 80,
+    "index": 64,
+}
 _CALLEES = {"func.call": "callee", "stablehlo.composite": "decomposition"}
+
+
+def check_known(module: Operation) -> None:
+    """Raises HeadraceError for an op that is not registered: native passes crash on some."""
+    registered: dict[str, bool] = {}
+    for op in walk(module):
+        name = op.name
+        if name not in registered:
+            registered[name] = name.startswith("headrace.") or (
+                module.context.is_registered_operation(name)
+            )
+        if not registered[name]:
+            raise error_at(op, f"'{name}' cannot be lowered: neither headrace nor IREE knows it")
 
 
 def check_program(module: Operation) -> None:
@@ -35,7 +63,51 @@ def check_program(module: Operation) -> None:
                         f"a program takes and returns tensors of known rank and numbers"
                         f"{_hint(str(found))}",
                     )
+                _check_passed(function, f"{role} {index}", found)
     _check_recursion(module)
+
+
+def _check_passed(function: Operation, what: str, type_: Type) -> None:
+    """Raises HeadraceError for numbers that IREE's runtime cannot pass."""
+    if isinstance(type_, RankedTensorType):
+        element = str(type_.element_type)
+        width = _UNPASSED.get(element)
+        unpassed = None if width is None else element
+        hint = "" if width is None else _carried_as(type_, element, width)
+    else:
+        unpassed = str(type_) if _is_unpassed_scalar(type_) else None
+        hint = f": pass tensor<{type_}>"
+    if unpassed is not None:
+        raise error_at(
+            function,
+            f"{what} of '{function_name(function)}' has type {type_}, and IREE's runtime passes "
+            f"no {unpassed} {'values' if isinstance(type_, RankedTensorType) else 'scalars'}{hint}",
+        )
+
+
+def _is_unpassed_scalar(type_: Type) -> bool:
+    """IREE's VM has registers of 32 and 64 bits, and no arithmetic on narrow floats."""
+    if isinstance(type_, IntegerType):
+        return type_.width > 32 and type_.width != 64
+    return isinstance(type_, FloatType) and not isinstance(type_, F32Type | F64Type)
+
+
+def _carried_as(type_: RankedTensorType, element: str, width: int) -> str:
+    if element == "index":
+        return ": convert it from or to i64 in the program"
+    sizes = [None if type_.is_dynamic_dim(i) else type_.shape[i] for i in range(type_.rank)]
+    if width == 4:
+        if not sizes or sizes[-1] is None or sizes[-1] % 2:
+            return ": pass bytes with two values each, which takes an even last dimension"
+        sizes[-1] //= 2
+    elif width != 8:
+        return ": convert it from or to another type in the program"
+    carrier = "".join(f"{'?' if size is None else size}x" for size in sizes)
+    how = "with the first of two values in the low bits, " if width == 4 else ""
+    return (
+        f": pass tensor<{carrier}i8>, {how}and bitcast it in the program "
+        "(stablehlo.bitcast_convert, or iree_tensor_ext.bitcast)"
+    )
 
 
 def _crosses_abi(type_: Type) -> bool:

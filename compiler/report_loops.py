@@ -69,7 +69,8 @@ def stated_device(op: Operation) -> int | None:
 
 def count_trips(lower: int, upper: int, step: int) -> int | None:
     """Values in ``range(lower, upper, step)``; None where it never ends."""
-    return len(range(lower, upper, step)) if step > 0 else None
+    # Not len(range(...)), which cannot count so far.
+    return max(0, -((lower - upper) // step)) if step > 0 else None
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,8 @@ class OperandEncoding:
 
     @classmethod
     def parse(cls, encoding: Attribute) -> OperandEncoding | None:
-        """What ``attribute`` printed; None for encodings of other ops."""
+        """What ``attribute`` printed; None for encodings of other ops, and for one that
+        contradicts itself: IREE verifies none."""
         text = str(encoding)
         found = _ENCODING.fullmatch(text)
         if found is None:
@@ -67,9 +68,23 @@ class OperandEncoding:
         chains = tuple(tuple(_MAP.findall(entry)) for entry in _ENTRY.findall(found["maps"]))
         sizes = None
         if found["sizes"] is not None:
-            sizes = tuple(DYNAMIC if s == "?" else int(s) for s in found["sizes"].split(", "))
+            listed = re.findall(r"[-\w?]+", found["sizes"])
+            sizes = tuple(DYNAMIC if s == "?" else int(s) for s in listed)
         types = tuple(found["types"].split(", "))
-        return cls(int(found["index"]), types, chains, sizes, found["op"])
+        made = cls(int(found["index"]), types, chains, sizes, found["op"])
+        return made if made._agrees() else None
+
+    def _agrees(self) -> bool:
+        """Whether there is a map and a type for each operand, and a size for each loop."""
+        operands = 3 if self.op_type == MATMUL else 5
+        if not len(self.maps) == len(self.element_types) == operands or not all(self.maps):
+            return False
+        loops = {len(_DIM.findall(chain[0].partition("->")[0])) for chain in self.maps}
+        return (
+            0 <= self.operand_index < operands
+            and len(loops) == 1
+            and (self.sizes is None or loops == {len(self.sizes)})
+        )
 
     def at(self, operand_index: int) -> OperandEncoding:
         """The encoding of another operand of the same matmul."""

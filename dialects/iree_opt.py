@@ -14,6 +14,15 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from .text_faults import encoding_fault
+
+# All names, strings and locations, and no large constants.
+_PRINTED = (
+    "--mlir-print-debuginfo",
+    "--mlir-elide-elementsattrs-if-larger=16",
+    "--mlir-elide-resource-strings-if-larger=16",
+)
+
 
 @cache
 def iree_opt_binary() -> str | None:
@@ -57,18 +66,21 @@ def bytecode_fault(data: bytes) -> str | None:
     binary = iree_opt_binary()
     if binary is None:
         return None
-    command = [binary, "--allow-unregistered-dialect", "-o", "/dev/null"]
+    command = [binary, "--allow-unregistered-dialect", *_PRINTED]
     with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as child:
         _limit_memory(child.pid, (4 << 30) + 32 * len(data))
         try:
-            _, errors = child.communicate(data, timeout=30 + len(data) / 1e6)
+            printed, errors = child.communicate(data, timeout=30 + len(data) / 1e6)
         except subprocess.TimeoutExpired:
             child.kill()
             return "reading it does not end"
     if child.returncode == 0:
-        return None
+        try:
+            return "a string is no UTF-8" if encoding_fault(printed.decode()) else None
+        except UnicodeDecodeError:
+            return "a name is no UTF-8"
     text = errors.decode(errors="replace")
     found = re.search(r"error: (.*)", text)
     return found.group(1) if found else "reading it crashes MLIR"

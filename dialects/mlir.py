@@ -70,6 +70,7 @@ from iree.compiler.ir import (
 )
 from iree.compiler.passmanager import PassManager
 
+from .attribute_casts import repair_casts
 from .errors import Diagnostic, HeadraceError
 
 __all__ = [
@@ -195,6 +196,7 @@ def make_context() -> Context:
 
 def prepare_context(context: Context) -> None:
     """Makes a caller's own context fit for headrace ops; may be repeated."""
+    repair_casts(ir, _ods_common._cext, context)  # pyright: ignore
     context.allow_unregistered_dialects = True
     context.enable_multithreading(False)
 

@@ -19,6 +19,7 @@ from .mlir import (
     native_diagnostics,
     walk,
 )
+from .text_faults import text_fault
 
 _BYTECODE_MAGIC = b"ML\xefR"
 _TOP_MODULE = re.compile(r'^("builtin\.module"|(builtin\.)?module)\b', re.MULTILINE)
@@ -47,6 +48,10 @@ def parse_module(
             source = source.decode()
         except UnicodeDecodeError:
             raise HeadraceError(f"'{name}' is neither MLIR text nor MLIR bytecode") from None
+    if fault := text_fault(source):
+        line = source.count("\n", 0, fault.start) + 1
+        column = fault.start - source.rfind("\n", 0, fault.start)
+        raise HeadraceError(Diagnostic("error", fault.message, name, line, column))
     with context:
         try:
             # Parsing twice in a context would rename resources, so guess first.
@@ -60,6 +65,8 @@ def parse_module(
             return _parse_in_module(source, name)
         except ValueError as error:
             raise HeadraceError(Diagnostic("error", str(error), name)) from None
+        except MemoryError:
+            raise _out_of_memory(name) from None
         if top.name == "builtin.module":
             return top
         if not implicit_module:
@@ -67,8 +74,16 @@ def parse_module(
         return _parse_in_module(source, name)
 
 
+def _out_of_memory(name: str) -> HeadraceError:
+    message = "MLIR's parser asks for more memory than there is"
+    return HeadraceError(Diagnostic("error", message, name))
+
+
 def _parse_in_module(source: str, name: str) -> Operation:
-    module = Module.parse(source).operation
+    try:
+        module = Module.parse(source).operation
+    except MemoryError:
+        raise _out_of_memory(name) from None
     _name_locations(module, name)
     return module
 

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from .declaration import DeclaredOp
 from .headrace import HeadraceOp
+from .input_checks import check_input
 from .mlir import Diagnostic, HeadraceError, Operation, source_position, walk
+
+
+def verify_input(module: Operation) -> None:
+    """``verify``, and what MLIR's own verifier lets pass: see ``input_checks``."""
+    check_input(module)
+    verify(module)
 
 
 def verify(module: Operation, *, bodies: bool = True) -> None:

@@ -119,7 +119,7 @@ class Pipeline:
         *,
         verify_each: bool = True,
     ) -> None:
-        """Runs all steps, verifying before the first and after each.
+        """Runs all steps, verifying before the first and, unless told not to, after each.
 
         On any exception the caller's module is unchanged: the work is done
         on a copy. Handles into the module's old body are dead afterwards.
@@ -163,12 +163,15 @@ class _Run:
             hook.after(step, self.module, seconds)
 
     def verify(self, step: Step | None) -> None:
-        if not self.verify_each:
+        """The input always, as MLIR's parser does: no pass is made for what is invalid."""
+        if step is not None and not self.verify_each:
             return
         start = time.perf_counter()
-        if step is not None:
+        if step is None:
+            verifier.verify_input(self.module)
+        else:
             verify_natively(self.module)
-        verifier.verify(self.module)
+            verifier.verify(self.module)
         seconds = time.perf_counter() - start
         for hook in self.hooks:
             hook.verified(step, seconds)
@@ -179,6 +182,8 @@ def _failure(step: Step, error: Exception) -> HeadraceError:
     note = Diagnostic("note", f"in pass '{step.name}'")
     if isinstance(error, HeadraceError):
         return HeadraceError(*error.diagnostics, note)
+    if isinstance(error, MemoryError):
+        return HeadraceError(Diagnostic("error", f"pass '{step.name}' ran out of memory"), note)
     frames = traceback.extract_tb(error.__traceback__)
     where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
     message = f"pass '{step.name}' raised {type(error).__name__}{where}: {error}"

@@ -7,12 +7,16 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
 from ..compiler import files
 from ..dialects.errors import Diagnostic, HeadraceError
-from .supervisor import supervise
+from .supervisor import Activity, supervise
+
+# What is done before the first pass of a pipeline.
+READING = "while reading the program, or in torch-mlir's passes"
 
 
 class ArgumentParser(argparse.ArgumentParser):
@@ -94,21 +98,29 @@ def run_tool(body: Callable[[], int]) -> int:
         return 1
     except KeyboardInterrupt:
         return 130
+    except MemoryError:
+        print_error(HeadraceError("out of memory"))
+        return 1
     except Exception as error:
         print_error(_internal_error(error))
         return 1
 
 
-def run_supervised(prog: str, body: Callable[[], int]) -> int:
-    """``run_tool``, and a crash of native code in ``body`` is an error too."""
+def run_supervised(prog: str, body: Callable[[Activity], int]) -> int:
+    """``run_tool``, and a crash of native code in ``body`` is an error too.
+
+    ``body`` notes in its argument what it does.
+    """
+    activity = Activity()
+    activity.note(READING)
 
     def crashed(signal: str) -> HeadraceError:
         return HeadraceError(
-            Diagnostic("error", f"{prog} crashed ({signal}) in native code"),
+            Diagnostic("error", f"{prog} crashed ({signal}) {activity.text()}"),
             Diagnostic("note", "no output was written; --dump-ir=DIR shows how far it came"),
         )
 
-    return run_tool(lambda: supervise(lambda: run_tool(body), crashed))
+    return run_tool(lambda: supervise(lambda: run_tool(lambda: body(activity)), crashed))
 
 
 def _silence_stdout() -> None:
@@ -117,9 +129,15 @@ def _silence_stdout() -> None:
 
 
 def print_error(error: HeadraceError) -> None:
-    """To stderr; with HEADRACE_TRACEBACK=1, Python's traceback too."""
+    """To stderr; with HEADRACE_TRACEBACK=1, Python's traceback too.
+
+    There is one error line: what follows from the first error are notes.
+    """
+    seen = False
     for diagnostic in error.diagnostics:
-        print(diagnostic, file=sys.stderr)
+        follows = seen and diagnostic.severity == "error"
+        print(replace(diagnostic, severity="note") if follows else diagnostic, file=sys.stderr)
+        seen = seen or diagnostic.severity == "error"
     if os.environ.get("HEADRACE_TRACEBACK") == "1":
         traceback.print_exception(error)
 

@@ -19,6 +19,7 @@ from .command_line import (
     write_output,
 )
 from .compile_arguments import add_compile_arguments, compile_options
+from .supervisor import Activity
 
 _DESCRIPTION = """\
 Compiles a per-device StableHLO, torch or linalg program: gathers fp8 instead
@@ -26,10 +27,11 @@ of bf16, forms scaled fp8 matmuls, and hands the result to IREE."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    return run_supervised("headrace-compile", lambda: _main(argv))
+    return run_supervised("headrace-compile", lambda activity: run(argv, activity))
 
 
-def _main(argv: Sequence[str] | None) -> int:
+def run(argv: Sequence[str] | None, activity: Activity) -> int:
+    """The exit code; HeadraceError for what cannot be compiled. Works in this process."""
     parser = ArgumentParser("headrace-compile", _DESCRIPTION)
     parser.add_argument(
         "input", metavar="INPUT", type=file_name, help=".mlir text or bytecode; - for stdin"
@@ -53,7 +55,7 @@ def _main(argv: Sequence[str] | None) -> int:
     if arguments.report is not None:
         _check_report(arguments.report, arguments.output)
     source = read_input(arguments.input) if arguments.input == "-" else Path(arguments.input)
-    result = compile_with(source, options)
+    result = compile_with(source, options, [activity])
     for remark in result.remarks if arguments.remarks else ():
         print(remark, file=sys.stderr)
     if arguments.report is not None:

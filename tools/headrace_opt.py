@@ -244,8 +244,8 @@ class OptTool:
             found = [d for d in outcome.diagnostics if d.severity != "error"] + outcome.errors()
             only_expected = arguments.verify_diagnostics == "only-expected"
             faults = check_diagnostics(chunk.text, chunk.name, found, only_expected=only_expected)
-            if faults:
-                command_line.print_error(HeadraceError(*faults))
+            for fault in faults:
+                command_line.print_error(HeadraceError(fault))
             return int(bool(faults))
         for diagnostic in outcome.diagnostics:
             if diagnostic.severity != "error" and (

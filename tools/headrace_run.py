@@ -32,6 +32,7 @@ from .command_line import (
 )
 from .compile_arguments import add_compile_arguments, compile_options, given_compile_arguments
 from .mismatch_notes import Mismatch, Rerun, mismatch_notes
+from .supervisor import Activity
 
 _DESCRIPTION = """\
 Runs a .vmfb that headrace-compile wrote, or compiles and runs a .mlir file, on
@@ -45,10 +46,10 @@ the result type with m mantissa bits: 2 * 2^-m up to 10 bits (bf16: 0.0156),
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    return run_supervised("headrace-run", lambda: _main(argv))
+    return run_supervised("headrace-run", lambda activity: _main(argv, activity))
 
 
-def _main(argv: Sequence[str] | None) -> int:
+def _main(argv: Sequence[str] | None, activity: Activity) -> int:
     parser = ArgumentParser("headrace-run", _DESCRIPTION)
     parser.add_argument("input", metavar="INPUT", type=file_name, help=".mlir or .vmfb")
     parser.add_argument("--inputs", metavar="IN.npz", type=file_name, help="the arguments")
@@ -67,7 +68,7 @@ def _main(argv: Sequence[str] | None) -> int:
     rtol = _tolerance(arguments.rtol)
     inputs = _read_npz(arguments.inputs) if arguments.inputs is not None else []
     expected = _read_npz(arguments.expect) if arguments.expect is not None else None
-    compiled = None if _is_program(arguments.input) else _compile(arguments)
+    compiled = None if _is_program(arguments.input) else _compile(arguments, activity)
     # Not before: it would stay if a compilation has to be killed.
     with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
         if compiled is None:
@@ -90,8 +91,8 @@ def _main(argv: Sequence[str] | None) -> int:
     return 1 if mismatches else 0
 
 
-def _compile(arguments: argparse.Namespace) -> CompileResult:
-    return compile_with(Path(arguments.input), compile_options(arguments))
+def _compile(arguments: argparse.Namespace, activity: Activity) -> CompileResult:
+    return compile_with(Path(arguments.input), compile_options(arguments), [activity])
 
 
 def _checked_program(arguments: argparse.Namespace) -> str:

@@ -19,6 +19,7 @@ from ..mlir import (
 from .base import HeadraceOp
 from .constraints import (
     DYNAMIC,
+    MAX_DEVICE_COUNT,
     PlainTensor,
     element_type_of,
     shape_of,
@@ -30,6 +31,21 @@ REDUCTIONS = ("add", "mul", "max", "min", "umax", "umin", "and", "or", "xor")
 
 def grid_shape(attribute: DenseIntElementsAttr) -> list[int]:
     return list(RankedTensorType(attribute.type).shape)
+
+
+def device_ids_fault(name: str, attribute: DenseIntElementsAttr) -> str | None:
+    """Why such a table cannot be read as device ids. A splat may be longer than any list."""
+    shape = grid_shape(attribute)
+    if len(shape) != 2:
+        return f"{name} must be a two-dimensional tensor, got shape {shape}"
+    if str(RankedTensorType(attribute.type).element_type) != "i64":
+        return f"{name} must hold i64 numbers"
+    if shape[0] * shape[1] > 2 * MAX_DEVICE_COUNT:
+        return f"{name} holds more than {MAX_DEVICE_COUNT} devices"
+    highest = max((int(v) for v in attribute), default=0)
+    if highest >= MAX_DEVICE_COUNT:
+        return f"{name} holds device id {highest}, and ids are below {MAX_DEVICE_COUNT}"
+    return None
 
 
 def groups_of(attribute: DenseIntElementsAttr) -> list[list[int]]:
@@ -62,9 +78,12 @@ class CollectiveOp(HeadraceOp):
         return groups_of(DenseIntElementsAttr(self.attributes["replica_groups"]))
 
     def groups_fault(self) -> str | None:
-        shape = grid_shape(DenseIntElementsAttr(self.attributes["replica_groups"]))
+        groups = DenseIntElementsAttr(self.attributes["replica_groups"])
+        shape = grid_shape(groups)
         if len(shape) != 2 or 0 in shape:
             return "replica_groups must be a non-empty two-dimensional tensor"
+        if fault := device_ids_fault("replica_groups", groups):
+            return fault
         ids = [device for group in self.groups for device in group]
         if any(device < 0 for device in ids):
             return "replica_groups holds a negative device id"
@@ -207,6 +226,8 @@ class CollectivePermuteOp(CollectiveOp, name="collective_permute"):
         shape = grid_shape(self.source_target_pairs)
         if len(shape) != 2 or shape[1] != 2:
             return f"source_target_pairs must have shape n x 2, got {shape}"
+        if fault := device_ids_fault("source_target_pairs", self.source_target_pairs):
+            return fault
         if any(device < 0 for pair in self.pairs for device in pair):
             return "source_target_pairs holds a negative device id"
         for column, what in ((0, "source"), (1, "target")):

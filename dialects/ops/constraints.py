@@ -17,6 +17,8 @@ from ..mlir import (
 )
 
 DYNAMIC = ShapedType.get_dynamic_size()
+# Analyses keep a number for each device and value.
+MAX_DEVICE_COUNT = 1 << 16
 
 
 def is_wide_float(type_: Type) -> bool:

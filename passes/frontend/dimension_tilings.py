@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from ...dialects.mlir import HeadraceError, Operation, StringAttr, Value, error_at
@@ -115,6 +116,21 @@ def _unspecified_dims(op: Operation) -> frozenset[int]:
     """Dimensions that @Sharding leaves open: ``unspecified_dims=[0,1]``."""
     if "backend_config" not in op.attributes:
         return frozenset()
-    text = StringAttr(op.attributes["backend_config"]).value
-    _, _, numbers = text.partition("unspecified_dims=[")
-    return frozenset(int(n) for n in numbers.partition("]")[0].split(",") if n)
+    config = op.attributes["backend_config"]
+    text = config.value if isinstance(config, StringAttr) else ""
+    found = re.search(r"unspecified_dims=\[([\d,]*)\]", text)
+    return frozenset(int(n) for n in found[1].split(",") if n) if found else frozenset()
+
+
+def check_boundary(op: Operation) -> None:
+    """Raises HeadraceError for a sharding call that is not as JAX writes it."""
+    target = call_target(op)
+    if target not in (TO_LOCAL, TO_GLOBAL, ANNOTATION):
+        return
+    shapes = [shape_of(v) for v in (*op.operands, *op.results)]
+    if len(op.operands) != 1 or len(op.results) != 1 or None in shapes:
+        raise error_at(op, f"'@{target}' takes one tensor and returns one")
+    if len({len(shape or []) for shape in shapes}) > 1:
+        raise error_at(op, f"'@{target}' changes the rank of its operand")
+    if "mhlo.sharding" not in op.attributes:
+        raise error_at(op, f"'@{target}' has no attribute 'mhlo.sharding'")

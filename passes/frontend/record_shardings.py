@@ -11,20 +11,11 @@ from ...dialects.functions import (
     set_argument_attributes,
     set_result_attributes,
 )
-from ...dialects.mlir import IntegerAttr, Operation, error_at
+from ...dialects.mlir import Operation
 from ..base import Pass
 
 COUNTS = ("num_partitions", "num_replicas")
 _DONATED = "tf.aliasing_output"
-
-
-def check_counts(module: Operation) -> None:
-    """Raises HeadraceError where a device count of the module is no positive integer."""
-    for name in (f"{dialect}.{count}" for dialect in ("mhlo", "headrace") for count in COUNTS):
-        if name in module.attributes:
-            found = module.attributes[name]
-            if not isinstance(found, IntegerAttr) or found.value < 1:
-                raise error_at(module, f"'{name}' must be a positive integer, got {found}")
 
 
 @dataclass(frozen=True)
@@ -52,8 +43,6 @@ class RecordShardings(Pass):
     name = "record-shardings"
 
     def run(self, module: Operation) -> None:
-        """Raises HeadraceError for a device count that is none."""
-        check_counts(module)
         for count in COUNTS:
             old, new = f"mhlo.{count}", f"headrace.{count}"
             if old in module.attributes and new not in module.attributes:

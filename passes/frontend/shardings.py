@@ -16,7 +16,7 @@ WHOLE: Tiling = ()
 
 _TILED = re.compile(
     r"\{devices=\[(?P<tiles>N)\](?:<=\[(?P<iota>N)\](?:T\((?P<perm>N)\))?"
-    r"|(?P<list>N))(?P<rest>[^}]*(?:\{[^}]*\})?)\}".replace("N", r"\d+(?:,\d+)*")
+    r"|(?P<list>N))(?P<rest>[^}]*(?:\{[^}]*\})?)\}".replace("N", r"\d{1,9}(?:,\d{1,9})*")
 )
 
 

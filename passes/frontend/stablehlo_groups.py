@@ -17,6 +17,7 @@ from ...dialects.mlir import (
     RankedTensorType,
     error_at,
 )
+from ...dialects.ops.constraints import MAX_DEVICE_COUNT
 from ...dialects.stablehlo import channel_id
 from ..rewriting import Miss
 
@@ -111,8 +112,13 @@ def _rows(op: Operation) -> Groups | Miss:
     attribute = op.attributes[name]
     if not isinstance(attribute, DenseIntElementsAttr):
         return Miss(f"{name} is not a table of ids")
-    ids = [int(i) for i in attribute]
-    columns = RankedTensorType(attribute.type).shape[1]
+    shape = RankedTensorType(attribute.type).shape
+    if len(shape) != 2:
+        return Miss(f"{name} is not a table of ids")
+    ids = [] if shape[0] * shape[1] > 2 * MAX_DEVICE_COUNT else [int(i) for i in attribute]
+    if len(ids) != shape[0] * shape[1] or any(id_ >= MAX_DEVICE_COUNT for id_ in ids):
+        raise error_at(op, f"{name} of '{op.name}' is for more than {MAX_DEVICE_COUNT} devices")
+    columns = shape[1]
     rows = [ids[i : i + columns] for i in range(0, len(ids), columns)] if ids else []
     rows = [[id_ for id_ in row if id_ >= 0] for row in rows]
     if len({len(row) for row in rows}) > 1:

@@ -37,7 +37,7 @@ from ...dialects.stablehlo import call_target, constant_elements, i64_array
 from ..base import Pass
 from .constant_tiles import cut_constant, is_cut
 from .dimension_ties import shape_of
-from .dimension_tilings import ANNOTATION, TO_GLOBAL, TO_LOCAL, Tilings
+from .dimension_tilings import ANNOTATION, TO_GLOBAL, TO_LOCAL, Tilings, check_boundary
 from .shardings import Tiling, tile_count
 
 # Say how JAX calls the function, which no device's program needs.
@@ -70,6 +70,8 @@ class ToPerDevice(Pass):
     def run(self, module: Operation) -> None:
         if not has_manual_parts(module):
             return
+        for op in walk(module):
+            check_boundary(op)
         _inline_global_side(module)
         devices = _partitions(module)
         for function in functions_of(module):

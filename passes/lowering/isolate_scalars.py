@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from ...dialects.flow import dispatch_region
 from ...dialects.mlir import (
-    DenseI32ArrayAttr,
     Operation,
     RankedTensorType,
     Type,
@@ -41,8 +40,9 @@ class IsolateScalars(Pass):
 def _is_scalar(op: Operation) -> bool:
     if not all(_has_one_element(value.type) for value in (*op.operands, *op.results)):
         return False
-    inputs = DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])[0]
-    return any(not _is_constant(value) for value in list(op.operands)[:inputs])
+    # Each result has an init; not every linalg op says how many operands are inputs.
+    inputs = list(op.operands)[: len(op.operands) - len(op.results)]
+    return any(not _is_constant(value) for value in inputs)
 
 
 def _has_one_element(type_: Type) -> bool:

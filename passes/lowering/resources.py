@@ -14,9 +14,12 @@ from ...dialects.fp8 import fp8_format
 from ...dialects.mlir import (
     Attribute,
     DenseElementsAttr,
+    FloatType,
+    IntegerType,
     Module,
     Operation,
     RankedTensorType,
+    error_at,
     walk,
 )
 from ...dialects.wire_bytes import tensor_bytes
@@ -30,17 +33,27 @@ _BLOB = re.compile(r'"0x[0-9A-Fa-f]{8}([0-9A-Fa-f]*)"')
 
 
 def inline_resources(module: Operation) -> None:
-    """Makes dense elements of fp8 and of small resources that have their bytes with them."""
+    """Makes dense elements of fp8 and of small resources that have their bytes with them.
+
+    Raises HeadraceError for such a resource that has not as many bytes as its type takes.
+    """
     for op in walk(module, bodies=False):
         type_ = op.results[0].type if op.name == "arith.constant" else None
         if not isinstance(type_, RankedTensorType):
             continue
+        if not isinstance(type_.element_type, FloatType | IntegerType):
+            continue  # complex numbers: IREE takes them as they are
         if fp8_format(type_) is None and (tensor_bytes(type_) or 0) > _SMALL:
             continue
         value = op.attributes["value"]
         if isinstance(value, DenseElementsAttr) or not str(value).startswith("dense_resource<"):
             continue
         digits = _hexadecimal(op)
+        size = tensor_bytes(type_)
+        if digits is not None and len(digits) != 2 * (size or 0):
+            raise error_at(
+                op, f"the resource holds {len(digits) // 2} bytes, and {type_} takes {size}"
+            )
         if digits is not None:
             op.attributes["value"] = Attribute.parse(f'dense<"0x{digits}"> : {type_}', op.context)
 

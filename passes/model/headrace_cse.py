@@ -90,10 +90,7 @@ def _key(op: Operation) -> Hashable | None:
     """What two equal ops have in common; None for an op that is not merged."""
     if len(op.regions) or not len(op.results) or not is_pure(op):
         return None
-    try:
-        attributes: list[tuple[str, Attribute]] = [(n, op.attributes[n]) for n in op.attributes]
-    except TypeError:
-        return None  # an attribute that the bindings cannot read (complex constants)
+    attributes: list[tuple[str, Attribute]] = [(n, op.attributes[n]) for n in op.attributes]
     operands: list[Value] = list(op.operands)
     types: list[Type] = [result.type for result in op.results]
     return (op.name, tuple(operands), tuple(attributes), tuple(types))

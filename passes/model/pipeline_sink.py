@@ -36,11 +36,14 @@ from ...dialects.mlir import (
     Value,
 )
 from ...dialects.scf import ForLoop, build_for, trips_before
+from ...dialects.wire_bytes import tensor_bytes
 from .loop_stages import LoopBody, Refusal, Tail
 from .pipeline_forward import Stages
 from .pipelined_mark import mark_pipelined
 
 _DIMS = ("dim", "split_dim", "concat_dim")
+# Stays in memory from the first loop to the second one.
+_MOST_STACKED = 2 << 30
 _DYNAMIC = ShapedType.get_dynamic_size()
 
 
@@ -54,6 +57,8 @@ def sink_refusal(crossing: Sequence[Value], trips: int | None) -> Refusal | None
             return Refusal("what it reads in each trip has no static shape")
         if type_.encoding is not None:
             return Refusal("what it reads in each trip has an encoding")
+    if trips * sum(tensor_bytes(value.type) or 0 for value in crossing) > _MOST_STACKED:
+        return Refusal("what it reads in all trips takes over 2 GiB")
     return None
 
 

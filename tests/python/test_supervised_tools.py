@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from headrace.dialects.mlir import HeadraceError
 from headrace.tools.command_line import run_supervised
+from headrace.tools.supervisor import Activity
 
 MODEL = Path(__file__).parent.parent / "models" / "fsdp_scan"
 PROGRAMS = ("headrace-opt", "headrace-compile", "headrace-run")
@@ -31,25 +32,26 @@ def signals_are_heard() -> Iterator[None]:
         signal.signal(number, handler)
 
 
-def crash() -> int:
+def crash(activity: Activity) -> int:
     faulthandler.disable()  # pytest's own would print the stack
+    activity.note("in pass 'cse'")
     os.kill(os.getpid(), signal.SIGSEGV)
     return 0
 
 
-def refuse() -> int:
+def refuse(activity: Activity) -> int:
     raise HeadraceError("this input is refused")
 
 
 def test_crash_is_an_error(capfd: pytest.CaptureFixture[str]) -> None:
     assert run_supervised("headrace-compile", crash) == 1
     error = capfd.readouterr().err
-    assert error.startswith("error: headrace-compile crashed (SIGSEGV) in native code\n")
+    assert error.startswith("error: headrace-compile crashed (SIGSEGV) in pass 'cse'\n")
     assert "--dump-ir=DIR" in error
 
 
 def test_exit_code_passes_through() -> None:
-    assert run_supervised("headrace-run", lambda: 7) == 7
+    assert run_supervised("headrace-run", lambda _: 7) == 7
 
 
 def test_errors_are_printed_once(capfd: pytest.CaptureFixture[str]) -> None:
@@ -58,7 +60,7 @@ def test_errors_are_printed_once(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 def test_termination_leaves_no_files(tmp_path: Path) -> None:
-    def work() -> int:
+    def work(activity: Activity) -> int:
         with tempfile.TemporaryDirectory(dir=tmp_path):
             assert list(tmp_path.iterdir())
             os.kill(os.getpid(), signal.SIGTERM)
@@ -118,7 +120,7 @@ def test_stop_while_iree_compiles(tmp_path: Path, number: int, to_group: bool) -
 def test_interrupt_that_native_code_turns_into_another_error(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    def work() -> int:
+    def work(activity: Activity) -> int:
         try:
             os.kill(os.getpid(), signal.SIGINT)
         except BaseException:
@@ -133,7 +135,7 @@ def test_work_that_hears_no_signal_is_killed(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("headrace.tools.supervisor._PATIENCE", 1)
     tool = os.getpid()
 
-    def work() -> int:
+    def work(activity: Activity) -> int:
         signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
         os.kill(tool, signal.SIGINT)
         time.sleep(60)
@@ -147,7 +149,7 @@ def test_work_that_hears_no_signal_is_killed(monkeypatch: pytest.MonkeyPatch) ->
 def test_ignored_signals_stay_ignored() -> None:
     """As nohup has it."""
 
-    def work() -> int:
+    def work(activity: Activity) -> int:
         os.kill(os.getpid(), signal.SIGHUP)
         return 7
 

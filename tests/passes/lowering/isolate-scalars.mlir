@@ -55,3 +55,16 @@ func.func @others(%a: tensor<4xf32>) -> (tensor<f32>, tensor<4xf32>, tensor<f32>
   } -> tensor<f32>
   return %0, %1, %2 : tensor<f32>, tensor<4xf32>, tensor<f32>
 }
+
+// -----
+
+// A linalg op that does not say how many of its operands are inputs.
+// CHECK-LABEL: @map(
+// CHECK: flow.dispatch.region
+// CHECK: linalg.map
+// CHECK: flow.return
+func.func @map(%x: tensor<1xf32>) -> tensor<1xf32> {
+  %e = tensor.empty() : tensor<1xf32>
+  %y = linalg.map { math.exp } ins(%x : tensor<1xf32>) outs(%e : tensor<1xf32>)
+  return %y : tensor<1xf32>
+}

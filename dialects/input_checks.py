@@ -1,0 +1,173 @@
+"""What MLIR's verifier lets pass and passes, ours or native ones, fail or crash on.
+
+It knows neither the attributes that headrace reads on ops of other dialects,
+nor anything about ops that are not registered, such as headrace's.
+"""
+
+from __future__ import annotations
+
+import math
+
+from .functions import argument_attributes, functions_of, result_attributes
+from .mlir import (
+    ArrayAttr,
+    Attribute,
+    DenseI32ArrayAttr,
+    DictAttr,
+    IntegerAttr,
+    Operation,
+    RankedTensorType,
+    ShapedType,
+    StringAttr,
+    Type,
+    TypeAttr,
+    Value,
+    blocks_of,
+    defining_op,
+    error_at,
+    walk,
+)
+from .ops.constraints import MAX_DEVICE_COUNT
+
+DEVICE_COUNTS = tuple(
+    f"{dialect}.{count}"
+    for dialect in ("mhlo", "headrace")
+    for count in ("num_replicas", "num_partitions")
+)
+_SHARDINGS = ("mhlo.sharding", "headrace.sharding")
+# Of which kind they are on any op, and what that is called.
+_KINDS: dict[str, tuple[type[Attribute], str]] = {
+    **dict.fromkeys(_SHARDINGS, (StringAttr, "a string")),
+    "headrace.wide_reason": (StringAttr, "a string"),
+    "headrace.pipeline_reason": (StringAttr, "a string"),
+    "headrace.lhs_rounding": (TypeAttr, "a type"),
+    "headrace.rhs_rounding": (TypeAttr, "a type"),
+    "iree.reflection": (DictAttr, "a dictionary"),
+}
+_MOST_ELEMENTS = 1 << 48
+_FUSED = "headrace.fused_encodings"
+
+
+def check_input(module: Operation) -> None:
+    """Raises HeadraceError for an attribute that is not what headrace takes it for,
+    an op without a dialect, and a block of a function that a headrace op ends."""
+    check_device_counts(module)
+    seen: dict[Type, None] = {}
+    for op in walk(module, bodies=False):
+        name = op.name
+        if "." not in name:  # IREE's passes crash on it
+            raise error_at(op, f"'{name}' is the name of no op: it has no dialect")
+        values = list(op.results)
+        if len(op.regions):
+            values += [a for block in blocks_of(op) for a in block.arguments]
+            if name != "builtin.module":
+                _check_terminators(op)
+        if name == "flow.dispatch.region":
+            _check_region_sizes(op)
+        elif name == "tensor.dim":
+            _check_dimension(op)
+        for value in values:
+            if (type_ := value.type) not in seen:
+                seen[type_] = None
+                _check_size(value, type_)
+        for name in op.attributes:
+            if name in _KINDS:
+                kind, description = _KINDS[name]
+                _check(op, f"'{name}'", op.attributes[name], kind, description)
+            elif name == _FUSED and not _are_fused_values(op.attributes[name]):
+                raise error_at(op, f"'{name}' is not what fuse-encodings writes")
+    for function in functions_of(module):
+        for role, entries in (
+            ("argument", argument_attributes(function)),
+            ("result", result_attributes(function)),
+        ):
+            for index, attributes in enumerate(entries):
+                for name in _SHARDINGS:
+                    if name in attributes:
+                        what = f"'{name}' of {role} {index}"
+                        _check(function, what, attributes[name], StringAttr, "a string")
+
+
+def check_device_counts(module: Operation) -> None:
+    """Raises HeadraceError where a device count of the module is no positive
+    integer, or so large that no analysis can hold a number for each device."""
+    total = 1
+    for name in DEVICE_COUNTS:
+        if name not in module.attributes:
+            continue
+        found = module.attributes[name]
+        if not isinstance(found, IntegerAttr) or found.value < 1:
+            raise error_at(module, f"'{name}' must be a positive integer, got {found}")
+        if name.startswith("mhlo."):
+            total *= found.value
+        if max(total, found.value) > MAX_DEVICE_COUNT:
+            raise error_at(
+                module,
+                f"'{name}' = {found.value}: a program is for {MAX_DEVICE_COUNT} devices at most",
+            )
+
+
+def _check_size(value: Value, type_: Type) -> None:
+    """Native passes compute with sizes in 64 bits, and crash where they overflow."""
+    if not isinstance(type_, RankedTensorType):
+        return
+    sizes = [size for size in type_.shape if size != ShapedType.get_dynamic_size()]
+    if math.prod(max(size, 1) for size in sizes) > _MOST_ELEMENTS:
+        raise error_at(value, f"{type_} has more elements than any memory: over 2^48")
+
+
+def _check_region_sizes(region: Operation) -> None:
+    """IREE's verifier does not count them, and its printer and passes do not end well."""
+    sizes = DenseI32ArrayAttr(region.attributes["operandSegmentSizes"])[0]
+    types = [
+        RankedTensorType(r.type) for r in region.results if isinstance(r.type, RankedTensorType)
+    ]
+    dynamic = sum(type_.is_dynamic_dim(dim) for type_ in types for dim in range(type_.rank))
+    if sizes != dynamic:
+        raise error_at(
+            region,
+            f"'{region.name}' op has {sizes} sizes for results with {dynamic} dynamic dimensions",
+        )
+
+
+def _check_dimension(op: Operation) -> None:
+    """MLIR calls the size of a dimension that is not there undefined; IREE crashes on it."""
+    number = defining_op(op.operands[1])
+    if number is None or number.name != "arith.constant":
+        return
+    value = number.attributes["value"]
+    type_ = op.operands[0].type
+    if not isinstance(value, IntegerAttr) or not isinstance(type_, RankedTensorType):
+        return
+    if not 0 <= value.value < type_.rank:
+        raise error_at(op, f"'{op.name}' of dimension {value.value} of a {type_}")
+
+
+def _check_terminators(op: Operation) -> None:
+    """MLIR takes any op that it does not know for a terminator."""
+    for block in blocks_of(op):
+        if len(block.operations) and block.operations[-1].name.startswith("headrace."):
+            last = block.operations[-1].operation
+            raise error_at(last, f"'{last.name}' op is no terminator, but ends a block")
+
+
+def _check(
+    place: Operation, what: str, found: Attribute, kind: type[Attribute], description: str
+) -> None:
+    if not isinstance(found, kind):
+        raise error_at(place, f"{what} must be {description}, got {found}")
+
+
+def _are_fused_values(attribute: Attribute) -> bool:
+    """``[{bytes_added = 0 : i64, launches_saved = 1 : i64, value = tensor<...>}]``"""
+    if not isinstance(attribute, ArrayAttr):
+        return False
+    for entry in attribute:
+        if not isinstance(entry, DictAttr):
+            return False
+        found = {named.name: type(named.attr) for named in entry}
+        if not {"launches_saved": IntegerAttr, "value": TypeAttr}.items() <= found.items():
+            return False
+        if found.get("bytes_added", IntegerAttr) is not IntegerAttr:
+            return False
+    return True

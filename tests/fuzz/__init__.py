@@ -1,0 +1,1 @@
+"""Programs and inputs that nobody wrote: generated, mutated, and judged."""

@@ -1,0 +1,426 @@
+"""Input that parses and verifies, and that no pass may take for what it is not."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from pathlib import Path
+
+import pytest
+from headrace.compiler.driver import compile_program
+from headrace.compiler.report_loops import count_trips
+from headrace.dialects.attribute_casts import repair_casts
+from headrace.dialects.encoding_ops import OperandEncoding
+from headrace.dialects.input_checks import check_input
+from headrace.dialects.mlir import (
+    Attribute,
+    DenseElementsAttr,
+    DenseI64ArrayAttr,
+    FileLineColLoc,
+    HeadraceError,
+    Location,
+    Operation,
+    make_context,
+    source_position,
+)
+from headrace.dialects.parsing import parse_module
+from headrace.passes.pipeline import Pipeline
+from headrace.passes.registry import pass_names
+from iree.compiler.ir import DenseFPElementsAttr, FusedLoc
+
+TARGETS = ("cpu", "gfx942", "gfx950", "sm_80", "sm_89", "vmvx", "vulkan-rdna3")
+
+
+def module_of(text: str) -> Operation:
+    return parse_module(text, "test.mlir", make_context())
+
+
+def refusal(text: str) -> str:
+    with pytest.raises(HeadraceError) as caught:
+        compile_program(text, emit="mlir")
+    (error, *notes) = caught.value.diagnostics
+    assert "raised" not in error.message
+    assert all(note.severity == "note" for note in notes)
+    return str(error)
+
+
+CONSTANTS = """
+func.func @f(%i: tensor<1xi32>) -> (
+    tensor<4xcomplex<f32>>, tensor<2xcomplex<f64>>, tensor<2xi1>, tensor<2xi4>, tensor<4xf8E4M3FN>) {
+  %a = arith.constant dense_resource<a> : tensor<4xcomplex<f32>>
+  %b = arith.constant dense<[(1.0, 2.0), (3.0, 4.0)]> : tensor<2xcomplex<f64>>
+  %c = arith.constant dense_resource<c> : tensor<2xi1>
+  %d = arith.constant dense_resource<d> : tensor<2xi4>
+  %e = arith.constant dense_resource<e> : tensor<4xf8E4M3FN>
+  return %a, %b, %c, %d, %e : tensor<4xcomplex<f32>>, tensor<2xcomplex<f64>>, tensor<2xi1>,
+      tensor<2xi4>, tensor<4xf8E4M3FN>
+}
+{-# dialect_resources: { builtin: {
+  a: "0x040000000000803F000000400000803F000000400000803F000000400000803F00000040",
+  c: "0x010000000100", d: "0x01000000010F", e: "0x0100000001020304"
+} } #-}
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_constants_of_any_type_pass(target: str) -> None:
+    """Complex ones among them: only what is fp8 is legalized."""
+    text = str(compile_program(CONSTANTS, target, emit="mlir").module)
+    assert "dense_resource<a> : tensor<4xcomplex<f32>>" in text
+    assert "(1.000000e+00,2.000000e+00), (3.000000e+00,4.000000e+00)]> : tensor<2xcomplex" in text
+    assert "dense<[true, false]> : tensor<2xi1>" in text
+    assert "dense<[1, -1]> : tensor<2xi4>" in text
+
+
+@pytest.mark.parametrize("name", sorted(pass_names()))
+def test_every_pass_takes_every_constant(name: str) -> None:
+    Pipeline.parse(f"builtin.module({name})").run(module_of(CONSTANTS))
+
+
+@pytest.mark.parametrize("bytes_", ["01000000", "010000000102", "01000000010203040506"])
+def test_resource_of_another_size(bytes_: str) -> None:
+    text = (
+        "func.func @f() -> tensor<4xf8E4M3FN> {\n"
+        "  %a = arith.constant dense_resource<a> : tensor<4xf8E4M3FN>\n"
+        "  return %a : tensor<4xf8E4M3FN>\n}\n"
+        f'{{-# dialect_resources: {{ builtin: {{ a: "0x{bytes_}" }} }} #-}}'
+    )
+    size = len(bytes_) // 2 - 4
+    assert f"2:8: error: the resource holds {size} bytes, and tensor<4xf8E4M3FN> takes 4" in (
+        refusal(text)
+    )
+
+
+ATTRIBUTES = {
+    "dense<(1.0,2.0)> : tensor<4xcomplex<f32>>": Attribute,
+    'dense<"a"> : tensor<2x!test.string>': Attribute,
+    "array<i128: 1>": Attribute,
+    "loc(unknown)": Attribute,
+    'loc("a":1:2)': Attribute,
+    'loc(fused["a", "b"])': Attribute,
+    "dense<1.0> : tensor<4xbf16>": DenseFPElementsAttr,
+    "dense<1.0> : tensor<4xf4E2M1FN>": DenseFPElementsAttr,
+    "dense<true> : tensor<4xi1>": DenseElementsAttr,
+    "array<i64: 1, 2>": DenseI64ArrayAttr,
+}
+
+
+@pytest.mark.parametrize("text", ATTRIBUTES)
+def test_every_attribute_can_be_read(text: str) -> None:
+    """The bindings raise TypeError for a class that they do not have, when an op's
+    attributes are read, whichever of them is wanted."""
+    module = module_of(f"module attributes {{a.b = {text}, a.c}} {{}}")
+    found = module.attributes["a.b"]
+    assert isinstance(found, ATTRIBUTES[text])
+    assert (type(found) is Attribute) == (ATTRIBUTES[text] is Attribute)
+    check_input(module)
+
+
+def test_locations_keep_their_classes() -> None:
+    context = make_context()
+    file = Location.file("a.py", 3, 4, context)
+    assert isinstance(file, FileLineColLoc)
+    assert isinstance(
+        Location.fused([file, Location.file("b.py", 1, 2, context)], context=context), FusedLoc
+    )
+    assert source_position(Location.name("n", file, context)) == ("a.py", 3, 4)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('module attributes {a.b = "\\E7"} {}', "test.mlir:1:26: error: a string is no UTF-8"),
+        (
+            'module {}\n// "\\C3\\A9" is one, "\\\\E7", too\nmodule {} loc("\\FF":1:2)',
+            ":3:15: error",
+        ),
+        ('"a\\80.b"() : () -> ()', ":1:1: error: a string is no UTF-8"),
+        (
+            "func.func @f() {\n  %c = stablehlo.constant dense<[(0.0,1.0)]> : tensor<1xf32>\n"
+            "  return\n}",
+            ":2:27: error: complex elements of a type that is not complex",
+        ),
+    ],
+)
+def test_text_that_ends_the_process(text: str, message: str) -> None:
+    """MLIR's parser takes it, and whoever reads or prints it crashes."""
+    with pytest.raises(HeadraceError, match="error: ") as caught:
+        module_of(text)
+    assert message in str(caught.value)
+
+
+def test_strings_of_other_languages() -> None:
+    module = module_of('module attributes {a.b = "caf\\C3\\A9 \\\\E7", a.c = "\u00e9"} {}')
+    assert str(module.attributes["a.b"]) == '"caf\\C3\\A9 \\\\E7"'
+
+
+def test_bytecode_with_a_name_that_is_no_utf8(tmp_path: Path) -> None:
+    module = module_of('module { "test.sample"() : () -> () }')
+    with tempfile.TemporaryFile() as file:
+        module.write_bytecode(file)
+        file.seek(0)
+        data = file.read()
+    assert str(parse_module(data, "good", make_context()))
+    broken = data.replace(b"sample", b"s\xe7mple")
+    with pytest.raises(HeadraceError, match=r"is broken bytecode: a .* is no UTF-8"):
+        parse_module(broken, "bad", make_context())
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("module attributes {headrace.num_partitions = 1.0 : f32} {}", "must be a positive"),
+        ("module attributes {headrace.num_replicas = 0 : i32} {}", "must be a positive integer"),
+        (
+            "module attributes {mhlo.num_partitions = 65537 : i32} {}",
+            "'mhlo.num_partitions' = 65537: a program is for 65536 devices at most",
+        ),
+        (
+            "module attributes {mhlo.num_replicas = 300 : i32, mhlo.num_partitions = 300 : i32} {}",
+            "a program is for 65536 devices at most",
+        ),
+        (
+            "func.func @f(%x: i32 {mhlo.sharding}) { return }",
+            "'mhlo.sharding' of argument 0 must be a string, got unit",
+        ),
+        (
+            "func.func @f() -> (i32 {headrace.sharding = 1}) { %c = arith.constant 1 : i32\n"
+            "return %c : i32 }",
+            "'headrace.sharding' of result 0 must be a string, got 1 : i64",
+        ),
+        (
+            "func.func @f() attributes {iree.reflection = []} { return }",
+            "'iree.reflection' must be a dictionary, got []",
+        ),
+        (
+            "func.func @f() { %c = arith.constant {headrace.wide_reason = 1} 1 : i32\nreturn }",
+            "'headrace.wide_reason' must be a string, got 1 : i64",
+        ),
+        ("func.func @f() {\n  test.end {headrace.pipeline_reason = 3}\n}", "custom op"),
+        ('"sample"() : () -> ()', "'sample' is the name of no op: it has no dialect"),
+        (
+            "func.func @f(%x: tensor<8xbf16>) -> tensor<8xf8E4M3FN> {\n"
+            '  %0 = "headrace.quantize"(%x) {saturate = true, scale_mode = "divide"}'
+            " : (tensor<8xbf16>) -> tensor<8xf8E4M3FN>\n}",
+            "2:8: error: 'headrace.quantize' op is no terminator, but ends a block",
+        ),
+        (
+            "func.func @f(%x: tensor<65536x65536x65537xf32>) { return }",
+            "tensor<65536x65536x65537xf32> has more elements than any memory: over 2^48",
+        ),
+        (
+            "func.func @f(%x: tensor<?xf32>) -> tensor<?xf32> {\n"
+            "  %c0 = arith.constant 0 : index\n"
+            "  %d = tensor.dim %x, %c0 : tensor<?xf32>\n"
+            '  %r = "flow.dispatch.region"() <{operandSegmentSizes = array<i32: 0, 0>}> ({\n'
+            "    flow.return %x : tensor<?xf32>\n  }, {}) : () -> tensor<?xf32>\n"
+            "  return %r : tensor<?xf32>\n}",
+            "'flow.dispatch.region' op has 0 sizes for results with 1 dynamic dimensions",
+        ),
+        (
+            "func.func @f(%x: tensor<?xf32>) -> index {\n  %c = arith.constant 1 : index\n"
+            "  %d = tensor.dim %x, %c : tensor<?xf32>\n  return %d : index\n}",
+            "3:8: error: 'tensor.dim' of dimension 1 of a tensor<?xf32>",
+        ),
+    ],
+)
+def test_refused_before_any_pass(text: str, message: str) -> None:
+    """MLIR's verifier lets it pass; so no pass is asked to do anything with it."""
+    with pytest.raises(HeadraceError) as caught:
+        Pipeline([]).run(module_of(text))
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("verify_each", [True, False])
+def test_input_is_verified_always(verify_each: bool) -> None:
+    module = module_of("module attributes {headrace.num_partitions = 1.0 : f32} {}")
+    with pytest.raises(HeadraceError, match="must be a positive integer"):
+        Pipeline.parse("builtin.module(to-per-device)").run(module, verify_each=verify_each)
+
+
+COLLECTIVE = (
+    "func.func @f(%x: tensor<4xf32>) -> tensor<8xf32> {{\n"
+    '  %0 = "{}.all_gather"(%x) {{{} = 0 : i64, {} replica_groups = dense<{}> : tensor<{}>}}'
+    " : (tensor<4xf32>) -> tensor<8xf32>\n  return %0 : tensor<8xf32>\n}}"
+)
+
+
+@pytest.mark.parametrize("dialect", ["stablehlo", "headrace"])
+@pytest.mark.parametrize(
+    ("ids", "shape"),
+    [
+        ("[[0, 65536]]", "1x2xi64"),
+        ("[[0, 9223372036854775807]]", "1x2xi64"),
+        ("1", "1073741824x2xi64"),
+    ],
+)
+def test_ids_of_too_many_devices(dialect: str, ids: str, shape: str) -> None:
+    """Analyses keep a number for each device; a splat of ids need not even fit a list."""
+    dim, mark = ("all_gather_dim", "") if dialect == "stablehlo" else ("dim", "pipelined = false,")
+    text = COLLECTIVE.format(dialect, dim, mark, ids, shape)
+    try:
+        message = refusal(text)
+    except MemoryError:
+        pytest.fail("the ids were listed")
+    assert "replica_groups" in message or "replica id" in message
+
+
+@pytest.mark.parametrize(
+    "attribute",
+    [
+        "operand_index = 3 : index, op_type = matmul, element_types = [f32, f32, f32], "
+        "user_indexing_maps = [#a, #b, #c], iteration_sizes = [1, 2, 3]",
+        "operand_index = 0 : index, op_type = matmul, element_types = [f32, f32, f32], "
+        "user_indexing_maps = [#a, #b, #c], iteration_sizes = [1, 2]",
+        "operand_index = 0 : index, op_type = matmul, element_types = [f32, f32, f32], "
+        "user_indexing_maps = [#a, #b, #c], iteration_sizes = []",
+        "operand_index = 0 : index, op_type = matmul, element_types = [f32], "
+        "user_indexing_maps = [#a, #b, #c]",
+        "operand_index = 0 : index, op_type = matmul, element_types = [f32, f32, f32], "
+        "user_indexing_maps = [#a, #b]",
+    ],
+)
+def test_encodings_that_contradict_themselves(attribute: str) -> None:
+    """IREE verifies them in text, not in bytecode."""
+    text = f"#iree_encoding.encoding<{attribute}>"
+    for name, results in (("#a", "(d0, d2)"), ("#b", "(d2, d1)"), ("#c", "(d0, d1)")):
+        text = text.replace(name, f"affine_map<(d0, d1, d2) -> {results}>")
+    assert OperandEncoding.parse(text) is None
+    right = re.sub("operand_index = .", "operand_index = 2", text)
+    right = re.sub(r"element_types = [^]]*]", "element_types = [f32, f32, f32]", right)
+    right = re.sub(r"sizes = [^]]*]", "sizes = [1, ?, 3]", right)
+    right = re.sub(r"(d2, d1\)>)]", r"\1, affine_map<(d0, d1, d2) -> (d0, d1)>]", right)
+    assert OperandEncoding.parse(right) is not None
+
+
+def test_trips_beyond_64_bits() -> None:
+    for lower, upper, step in [(0, 5, 2), (3, 3, 1), (4, 1, 1), (-7, 7, 3), (0, 1, 9)]:
+        assert count_trips(lower, upper, step) == len(range(lower, upper, step))
+    assert count_trips(-(1 << 63), (1 << 63) - 1, 1) == (1 << 64) - 1
+    assert count_trips(0, 5, 0) is None
+
+
+def test_casts_are_repaired_once() -> None:
+    repair_casts(None, None, make_context())
+
+
+def test_unregistered_op_is_refused_first() -> None:
+    """Native passes crash on some, as on this one at the end of a function."""
+    text = 'func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  "acme.end"(%x) : (tensor<4xf32>) -> ()\n}'
+    message = "'acme.end' cannot be lowered: neither headrace nor IREE knows it"
+    assert message in refusal(text)
+
+
+UNPASSED = {
+    "tensor<64x64xf8E3M4>": "no f8E3M4 values: pass tensor<64x64xi8>, and bitcast",
+    "tensor<?x4xf8E4M3>": "no f8E4M3 values: pass tensor<?x4xi8>, and bitcast",
+    "tensor<f8E4M3B11FNUZ>": "no f8E4M3B11FNUZ values: pass tensor<i8>",
+    "tensor<8x32xf4E2M1FN>": "no f4E2M1FN values: pass tensor<8x16xi8>, with the first of two",
+    "tensor<?x2xf4E2M1FN>": "pass tensor<?x1xi8>",
+    "tensor<7xf4E2M1FN>": "takes an even last dimension",
+    "tensor<4x?xf4E2M1FN>": "takes an even last dimension",
+    "tensor<f4E2M1FN>": "takes an even last dimension",
+    "tensor<4xf6E2M3FN>": "no f6E2M3FN values: convert it",
+    "tensor<4xtf32>": "no tf32 values",
+    "tensor<4xindex>": "no index values: convert it from or to i64",
+    "bf16": "no bf16 scalars: pass tensor<bf16>",
+    "f8E4M3FN": "no f8E4M3FN scalars: pass tensor<f8E4M3FN>",
+    "i48": "no i48 scalars: pass tensor<i48>",
+}
+
+
+@pytest.mark.parametrize("type_", UNPASSED)
+@pytest.mark.parametrize("form", ["devices", "channel"])
+def test_types_that_the_runtime_cannot_pass(type_: str, form: str) -> None:
+    """The error names the argument or result and its type, on every target."""
+    text = f"func.func @f(%n: i32, %x: {type_}) {{\n  return\n}}"
+    target = "cpu" if form == "devices" else "gfx950"
+    with pytest.raises(HeadraceError) as caught:
+        compile_program(text, target, emit="mlir")
+    assert f"error: argument 1 of 'f' has type {type_}, and " in str(caught.value)
+    assert UNPASSED[type_] in str(caught.value)
+    if not type_.startswith("tensor"):
+        return
+    text = f"func.func @f() -> {type_} {{\n  %0 = ub.poison : {type_}\n  return %0 : {type_}\n}}"
+    assert f"result 0 of 'f' has type {type_}" in refusal(text)
+
+
+GLOBAL = """
+module attributes {{mhlo.num_partitions = 2 : i32}} {{
+  func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {{
+    %0 = {} : {}
+    %1 = stablehlo.custom_call @SPMDFullToShardShape(%x) {{mhlo.sharding = "{{manual}}"}}
+      : (tensor<4xf32>) -> tensor<2xf32>
+    %2 = stablehlo.custom_call @SPMDShardToFullShape(%1) {{mhlo.sharding = "{{devices=[2]<=[2]}}"}}
+      : (tensor<2xf32>) -> tensor<4xf32>
+    return %2 : tensor<4xf32>
+  }}
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "types", "message"),
+    [
+        ("@Sharding(%x)", "(tensor<4xf32>) -> tensor<4xf32>", "has no attribute 'mhlo.sharding'"),
+        ("@Sharding()", "() -> tensor<4xf32>", "'@Sharding' takes one tensor and returns one"),
+        (
+            '@Sharding(%x) {mhlo.sharding = "{replicated}"}',
+            "(tensor<4xf32>) -> tensor<2x2xf32>",
+            "'@Sharding' changes the rank of its operand",
+        ),
+        (
+            '@Sharding(%x) {mhlo.sharding = "{devices=[2]<=[2]}", api_version = 4 : i32, backend_config = {a = 1}}',
+            "(tensor<4xf32>) -> tensor<4xf32>",
+            None,
+        ),
+        (
+            '@Sharding(%x) {mhlo.sharding = "{replicated}", '
+            'backend_config = "unspecified_dims=[x]"}',
+            "(tensor<4xf32>) -> tensor<4xf32>",
+            "the sharding makes tensor<4xf32>, but the program says",
+        ),
+        ('@Sharding(%x) {mhlo.sharding = "{devices=[2]<=[99999999999999]}"}', "", "sharding {dev"),
+        ('@Sharding(%x) {mhlo.sharding = "{devices=[0]<=[0]}"}', "", "sharding {devices=[0]"),
+    ],
+)
+def test_sharding_calls_of_another_form(call: str, types: str, message: str | None) -> None:
+    types = types or "(tensor<4xf32>) -> tensor<4xf32>"
+    module = module_of(GLOBAL.format(f"stablehlo.custom_call {call}", types))
+    run = Pipeline.parse("builtin.module(to-per-device)").run
+    if message is None:
+        run(module)
+        return
+    with pytest.raises(HeadraceError) as caught:
+        run(module)
+    assert message in str(caught.value)
+    assert "raised" not in str(caught.value)
+
+
+@pytest.mark.parametrize("target", ["cpu", "gfx950"])
+def test_counters_that_become_a_constant(target: str) -> None:
+    """A loop whose counter, or another number that it carries, is no function of itself."""
+    text = """
+func.func @main(%x: tensor<4xf32>, %n: tensor<i32>) -> (tensor<4xf32>, tensor<i32>) {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %0:2 = stablehlo.while(%i = %n, %a = %x) : tensor<i32>, tensor<4xf32>
+  cond {
+    %p = stablehlo.compare GT, %i, %zero : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %y = stablehlo.multiply %a, %a : tensor<4xf32>
+    stablehlo.return %zero, %y : tensor<i32>, tensor<4xf32>
+  }
+  %1:3 = stablehlo.while(%i = %zero, %k = %n, %a = %0#1) : tensor<i32>, tensor<i32>, tensor<4xf32>
+  cond {
+    %p = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %j = stablehlo.add %i, %one : tensor<i32>
+    %y = stablehlo.multiply %a, %a : tensor<4xf32>
+    stablehlo.return %j, %one, %y : tensor<i32>, tensor<i32>, tensor<4xf32>
+  }
+  return %1#2, %1#1 : tensor<4xf32>, tensor<i32>
+}"""
+    assert "cf.cond_br" in str(compile_program(text, target, emit="mlir").module)
