@@ -21,7 +21,7 @@ from ..base import Pass
 from .device_of_values import devices_of_values
 from .kept_copies import kept_copy
 from .later_readers import LaterReaders
-from .update_sources import UpdateSource
+from .update_sources import UpdateSources
 
 
 @dataclass(frozen=True)
@@ -63,14 +63,15 @@ class SeparateUpdates(Pass):
             if not len(function.regions[0].blocks):
                 continue
             devices = devices_of_values(module, function)
-            readers = LaterReaders(function, devices)
-            for block in function.regions[0].blocks:
-                for op in operations_of(block):
-                    if op.name != "tensor.insert_slice":
-                        continue
-                    source = UpdateSource(op, readers)
-                    if source.clashing_reader() is not None:
-                        _separate(op, devices.get(op.results[0]))
+            sources = UpdateSources(LaterReaders(function, devices))
+            clashing = [
+                op
+                for block in function.regions[0].blocks
+                for op in operations_of(block)
+                if op.name == "tensor.insert_slice" and sources.clashing_reader(op) is not None
+            ]
+            for op in clashing:
+                _separate(op, devices.get(op.results[0]))
 
 
 def _separate(op: Operation, device: Attribute | None) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from ...dialects.generic import GENERIC, is_parallel, maps_of
 from ...dialects.mlir import (
@@ -73,79 +74,129 @@ def _is_same(a: int | Value, b: int | Value) -> bool:
     return a == b
 
 
-class UpdateSource:
-    """What a ``tensor.insert_slice`` inserts, and how it was made."""
+@dataclass(frozen=True)
+class _Read:
+    """A use of a tensor in a buffer, and which windows of the buffer were written since.
 
-    def __init__(self, update: Operation, readers: LaterReaders) -> None:
-        self._update = update
+    ``tensor`` is what they are windows of; None for one of a tensor of another shape.
+    """
+
+    use: Use
+    tensor: Value
+    written: tuple[Window | None, ...]
+
+
+class UpdateSources:
+    """What the ``tensor.insert_slice`` ops of one function insert, and who reads meanwhile.
+
+    The function must not change between two questions.
+    """
+
+    def __init__(self, readers: LaterReaders) -> None:
         self._readers = readers
-        self._window = Window.of(update)
+        self._reads: dict[Value, list[_Read]] = {}
 
-    def clashing_reader(self) -> Operation | None:
+    def clashing_reader(self, update: Operation) -> Operation | None:
         """An op that may read, of the tensor that is updated, elements that
-        have been written; None where there is none."""
-        maker = self._maker()
-        target = Use(self._update, 1)
-        root = self._readers.written_root(target.value)
-        if maker is None or root is None:
+        have been written; None where there is none.
+
+        IREE computes what is inserted right in the tensor where it can. All
+        that was inserted before comes before that then.
+        """
+        maker = _maker(update)
+        if maker is None:
             return None
-        readers = [use for use in self._readers.readers(root) if not use.same_as(target)]
-        readers = [use for use in readers if not self._is_apart(use)]
-        if not readers:
+        window = Window.of(update)
+        reads = [r for r in self._reads_of(update) if not _is_apart(r, (*r.written, window))]
+        if not reads:
             return None
         fused = _fused(maker)
         done, _ = computed_by(all_operands(maker))
-        for use in readers:
-            reader = self._readers.top(use.op)
-            if use.op == self._update or address_of(reader) in fused:
-                pointwise = use.op != self._update and fused[address_of(reader)]
-                if not (pointwise and self._is_read_where_written(use)):
+        for read in reads:
+            reader = self._readers.top(read.use.op)
+            if read.use.op == update:
+                return reader
+            if address_of(reader) in fused:
+                in_place = _is_read_where_written(read, window) and _is_apart(read, read.written)
+                if not (in_place and fused[address_of(reader)]):
                     return reader
-            elif address_of(reader) not in done and self._may_be_between(maker, reader):
+            elif address_of(reader) not in done and _may_be_between(reader, maker, update):
                 return reader
         return None
 
-    def _may_be_between(self, maker: Operation, reader: Operation) -> bool:
-        """Whether a reader may run after ``maker`` and before the update."""
-        if maker.block != self._update.block:
-            return True
-        return reader.block == self._update.block and reader.is_before_in_block(self._update)
+    def _reads_of(self, update: Operation) -> list[_Read]:
+        """The reads of what the target of ``update`` is, or was before other updates."""
+        chain: list[Operation] = []
+        before: Operation | None = update
+        while before is not None and before.operands[1] not in self._reads:
+            chain.append(before)
+            before = self._update_before(before)
+        for each in reversed(chain):
+            self._reads[each.operands[1]] = self._all_reads(each)
+        target = Use(update, 1)
+        return [read for read in self._reads[update.operands[1]] if not read.use.same_as(target)]
 
-    def _maker(self) -> Operation | None:
-        """The op, in a dispatch, that makes what is inserted."""
-        value = self._update.operands[0]
-        op = defining_op(value)
-        while op is not None and op.name in VIEWS:
-            op = defining_op(op.operands[0])
-        return None if op is None or op.name in _NOT_DISPATCHED else op
+    def _all_reads(self, update: Operation) -> list[_Read]:
+        target = update.operands[1]
+        root = self._readers.written_root(target)
+        if root is None:
+            return []
+        found = [_Read(use, target, ()) for use in self._readers.readers(root)]
+        before = self._update_before(update)
+        if before is None:
+            return found
+        # A view has windows of its own.
+        window = Window.of(before) if root == target else None
+        return found + [
+            replace(read, written=(*read.written, window))
+            for read in self._reads[before.operands[1]]
+            if not read.use.same_as(Use(before, 1))
+        ]
 
-    def _part(self, use: Use) -> tuple[Value, Window] | None:
-        """The tensor, and which part of it, that a reader reads; None where it reads all."""
-        op = defining_op(use.value)
-        while op is not None and op.name in VIEWS:
-            op = defining_op(op.operands[0])
-        if op is None or op.name != "tensor.extract_slice":
-            return None
-        return op.operands[0], Window.of(op)
+    def _update_before(self, update: Operation) -> Operation | None:
+        """The update whose result ``update`` goes on from."""
+        root = self._readers.written_root(update.operands[1])
+        op = None if root is None else defining_op(root)
+        return op if op is not None and op.name == "tensor.insert_slice" else None
 
-    def _is_apart(self, use: Use) -> bool:
-        part = self._part(use)
-        return (
-            part is not None
-            and part[0] == self._update.operands[1]
-            and part[1].is_apart(self._window)
-        )
 
-    def _is_read_where_written(self, use: Use) -> bool:
-        """Whether a reader's element i is the one that element i of what is inserted goes to."""
-        op = defining_op(use.value)
-        return (
-            op is not None
-            and op.name == "tensor.extract_slice"
-            and op.operands[0] == self._update.operands[1]
-            and Window.of(op).is_same(self._window)
-            and _is_identity(use.op, use.index)
-        )
+def _maker(update: Operation) -> Operation | None:
+    """The op, in a dispatch, that makes what is inserted."""
+    op = defining_op(update.operands[0])
+    while op is not None and op.name in VIEWS:
+        op = defining_op(op.operands[0])
+    return None if op is None or op.name in _NOT_DISPATCHED else op
+
+
+def _may_be_between(reader: Operation, maker: Operation, update: Operation) -> bool:
+    """Whether a reader may run after ``maker`` and before the update."""
+    if maker.block != update.block:
+        return True
+    return reader.block == update.block and reader.is_before_in_block(update)
+
+
+def _is_apart(read: _Read, windows: Sequence[Window | None]) -> bool:
+    """Whether nothing that is read is in one of the windows."""
+    op = defining_op(read.use.value)
+    while op is not None and op.name in VIEWS:
+        op = defining_op(op.operands[0])
+    if op is None or op.name != "tensor.extract_slice" or op.operands[0] != read.tensor:
+        return not windows
+    part = Window.of(op)
+    return all(window is not None and part.is_apart(window) for window in windows)
+
+
+def _is_read_where_written(read: _Read, window: Window) -> bool:
+    """Whether a reader's element i is the one that element i of what is inserted goes to."""
+    op = defining_op(read.use.value)
+    return (
+        op is not None
+        and op.name == "tensor.extract_slice"
+        and op.operands[0] == read.tensor
+        and None not in read.written
+        and Window.of(op).is_same(window)
+        and _is_identity(read.use.op, read.use.index)
+    )
 
 
 def _fused(maker: Operation) -> dict[int, bool]:

@@ -1,0 +1,347 @@
+"""Checks what IREE's stream phase does in place.
+
+``check_stream(text)`` takes the ``stream`` phase of one compilation (what
+``run_iree_compile(..., phases=["stream"])`` keeps, or ``iree-compile
+--compile-to=stream``) and lists what may go wrong in it, in words:
+
+- a dispatch that writes bytes which it also reads, unless each element is
+  read only to compute the element that takes its place;
+- a dispatch that writes the same bytes twice; a copy onto itself;
+- commands of one ``stream.cmd.concurrent`` of which one writes what another
+  reads or writes.
+
+Ranges are those of the loads and stores in the executables: the bindings of
+the stream phase are whole buffers. What has an encoding is taken without its
+padding. Two resources that a function gets are two buffers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import prod
+
+from byte_ranges import Atoms, ByteRange, Numbers, Sum, disjoint
+from headrace.dialects.mlir import (
+    AffineMapAttr,
+    ArrayAttr,
+    Block,
+    DenseI32ArrayAttr,
+    DenseI64ArrayAttr,
+    FlatSymbolRefAttr,
+    IntegerAttr,
+    Operation,
+    RankedTensorType,
+    StringAttr,
+    Type,
+    Value,
+    defining_op,
+    make_context,
+    operations_of,
+    walk,
+)
+from headrace.dialects.parsing import parse_module
+from headrace.dialects.tensor import DYNAMIC, VIEWS
+
+_DISPATCH_TENSOR = re.compile(r"dispatch\.tensor<(readonly|readwrite|writeonly):(tensor<.*>)>$")
+_READ_ONLY = 1  # of stream's resource accesses, bits of reading and writing
+_LOAD = "iree_tensor_ext.dispatch.tensor.load"
+_STORE = "iree_tensor_ext.dispatch.tensor.store"
+
+
+def check_stream(text: str) -> list[str]:
+    """What may read or write the wrong bytes; empty where all is well."""
+    module = parse_module(text, "stream", make_context())
+    top = operations_of(module.regions[0].blocks[0])
+    executables = {_name(op): op for op in top if op.name == "stream.executable"}
+    found: list[str] = []
+    for function in top:
+        if function.name in ("util.func", "util.initializer", "func.func"):
+            reader = _Reader(executables)
+            for op in walk(function):
+                if op.name == "stream.cmd.execute":
+                    found += reader.execute(op)
+    return found
+
+
+@dataclass(frozen=True)
+class _Access:
+    range: ByteRange
+    writes: bool
+    within: ByteRange | None = None  # the tensor that is in the buffer, where that is known
+    op: Operation | None = None  # the load or store in an executable
+    part: Hashable = None  # which elements of the range, in what order
+
+
+@dataclass(frozen=True)
+class _Command:
+    name: str
+    accesses: tuple[_Access, ...]
+
+
+class _Reader:
+    """Reads the commands of one function."""
+
+    def __init__(self, executables: dict[str, Operation]) -> None:
+        self._executables = executables
+        self._atoms = Atoms()
+        self._host = Numbers(self._atoms, place="host")
+        self._captured: dict[Value, Value] = {}
+
+    def execute(self, op: Operation) -> list[str]:
+        segments = list(DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
+        captured = list(op.operands)[: segments[0]]
+        block = op.regions[0].blocks[0]
+        self._captured.update(zip(block.arguments, captured, strict=True))
+        return list(self._problems(block))
+
+    def _problems(self, block: Block) -> Iterator[str]:
+        for op in operations_of(block):
+            if op.name == "stream.cmd.serial":
+                yield from self._problems(op.regions[0].blocks[0])
+            elif op.name == "stream.cmd.concurrent":
+                yield from self._problems(op.regions[0].blocks[0])
+                yield from self._races(op)
+            else:
+                for command in self._commands(op):
+                    yield from self._within(command)
+
+    def _races(self, concurrent: Operation) -> Iterator[str]:
+        children = operations_of(concurrent.regions[0].blocks[0])
+        groups = [list(self._commands(op)) for op in children]
+        for first, second in combinations(groups, 2):
+            for a, b in ((a, b) for a in first for b in second):
+                for x, y in ((x, y) for x in a.accesses for y in b.accesses):
+                    if (x.writes or y.writes) and not self._apart(x, y):
+                        yield f"{a.name} and {b.name} run at once: {x.range}, {y.range}"
+
+    def _apart(self, a: _Access, b: _Access) -> bool:
+        return disjoint(a.range, b.range, self._atoms) or disjoint(
+            a.within or a.range, b.within or b.range, self._atoms
+        )
+
+    def _within(self, command: _Command) -> Iterator[str]:
+        for a, b in combinations(command.accesses, 2):
+            if not (a.writes or b.writes) or self._apart(a, b):
+                continue
+            if a.writes and b.writes:
+                yield f"{command.name} writes {a.range} and {b.range}"
+            else:
+                read, write = (b, a) if a.writes else (a, b)
+                if not _in_place(read, write):
+                    yield f"{command.name} writes {write.range}, and reads {read.range}"
+
+    def _commands(self, op: Operation) -> Iterator[_Command]:
+        operands = list(op.operands)
+        if op.name == "stream.cmd.dispatch":
+            for entry in ArrayAttr(op.attributes["entry_points"]):
+                yield self._dispatch(op, [name.strip('"') for name in str(entry)[1:].split("::@")])
+        elif op.name == "stream.cmd.fill":
+            yield _Command("fill", (self._span(operands[0], operands[2], operands[3], True),))
+        elif op.name == "stream.cmd.copy":
+            source = self._span(operands[0], operands[2], operands[6], False)
+            target = self._span(operands[3], operands[5], operands[6], True)
+            yield _Command("copy", (source, target))
+        elif op.name == "stream.cmd.collective":
+            yield _Command(op.name, tuple(self._collective(op)))
+        elif op.name in ("stream.cmd.serial", "stream.cmd.concurrent"):
+            for inner in operations_of(op.regions[0].blocks[0]):
+                yield from self._commands(inner)
+
+    def _collective(self, op: Operation) -> Iterator[_Access]:
+        resources, _, offsets, lengths = _operands_by_segment(op)[-4:]
+        kinds = [IntegerAttr(kind).value for kind in ArrayAttr(op.attributes["resource_accesses"])]
+        for resource, offset, length, kind in zip(resources, offsets, lengths, kinds, strict=True):
+            yield self._span(resource, offset, length, kind != _READ_ONLY)
+
+    def _span(self, resource: Value, offset: Value, length: Value, writes: bool) -> _Access:
+        name, start = self._resource(resource)
+        start = start + self._host.of(offset)
+        return _Access(ByteRange(name, start, start + self._host.of(length)), writes)
+
+    def _resource(self, value: Value) -> tuple[Hashable, Sum]:
+        """The buffer and where in it the resource starts."""
+        start = Sum()
+        while True:
+            op = defining_op(value)
+            if value in self._captured:
+                value = self._captured[value]
+            elif op is not None and op.name == "stream.resource.subview":
+                start = start + self._host.of(list(op.operands)[2])
+                value = op.operands[0]
+            elif op is not None and op.name == "stream.timepoint.await":
+                value = op.operands[list(op.results).index(value)]
+            else:
+                return str(value.get_name()), start
+
+    def _dispatch(self, op: Operation, entry: Sequence[str]) -> _Command:
+        _, scalars, resources, _, offsets, _ = _operands_by_segment(op)
+        function = _entry_function(self._executables[entry[0]], entry[1])
+        arguments = list(function.regions[0].blocks[0].arguments)
+        bindings = [a for a in arguments if str(a.type) == "!stream.binding"]
+        numbers = [a for a in arguments if str(a.type) != "!stream.binding"]
+        inside = Numbers(self._atoms, place=entry[1])
+        for argument, scalar in zip(numbers, scalars, strict=True):
+            inside.known[argument] = self._host.of(scalar)
+        starts: dict[Value, tuple[Hashable, Sum]] = {}
+        for binding, resource, offset in zip(bindings, resources, offsets, strict=True):
+            name, start = self._resource(resource)
+            starts[binding] = name, start + self._host.of(offset)
+        accesses: list[_Access] = []
+        for inner in walk(function):
+            if inner.name == "stream.binding.subspan":
+                name, start = starts[inner.operands[0]]
+                start = start + inside.of(inner.operands[1])
+                accesses += _accesses(inner, name, start, inside)
+        return _Command(entry[1], tuple(accesses))
+
+
+def _operands_by_segment(op: Operation) -> list[list[Value]]:
+    rest = list(op.operands)
+    parts: list[list[Value]] = []
+    for size in DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]):
+        parts.append(rest[:size])
+        rest = rest[size:]
+    return parts
+
+
+def _name(op: Operation) -> str:
+    return StringAttr(op.attributes["sym_name"]).value
+
+
+def _entry_function(executable: Operation, export: str) -> Operation:
+    ops = walk(executable)
+    (name,) = (
+        FlatSymbolRefAttr(op.attributes["function_ref"]).value
+        for op in ops
+        if op.name == "stream.executable.export" and _name(op) == export
+    )
+    return next(op for op in ops if op.name == "func.func" and _name(op) == name)
+
+
+def _accesses(
+    subspan: Operation, resource: Hashable, start: Sum, numbers: Numbers
+) -> Iterator[_Access]:
+    """What is loaded from a binding and stored to it."""
+    match = _DISPATCH_TENSOR.search(str(subspan.results[0].type))
+    assert match is not None, subspan
+    with subspan.context:
+        type_ = RankedTensorType(Type.parse(match[2], subspan.context))
+    sizes = [numbers.of(v) for v in list(subspan.operands)[2:]]
+    shape = [sizes.pop(0) if size == DYNAMIC else Sum(size) for size in type_.shape]
+    bits = _bits(type_)
+    whole = ByteRange(resource, start, _end(start, shape, bits))
+    for use in subspan.results[0].uses:
+        user = use.owner.operation
+        if user.name in (_LOAD, _STORE):
+            part, order = _part(user, whole, shape, bits, numbers)
+            yield _Access(part, user.name == _STORE, whole, user, order)
+        else:
+            if match[1] != "writeonly":
+                yield _Access(whole, False)
+            if match[1] != "readonly":
+                yield _Access(whole, True)
+
+
+def _bits(type_: RankedTensorType) -> int:
+    element = str(type_.element_type)
+    if element in ("i1", "index"):
+        return 8 if element == "i1" else 64
+    if element.startswith("complex"):
+        return 2 * int(re.findall(r"\d+", element)[0])
+    return int(re.findall(r"\d+", element)[0])
+
+
+def _end(start: Sum, shape: list[Sum], bits: int) -> Sum | None:
+    """None where the size is no sum: a product of unknown numbers."""
+    unknown = [size for size in shape if size.terms]
+    elements = prod(size.constant for size in shape if not size.terms)
+    if len(unknown) > 1:
+        return None
+    if not unknown:
+        return start + Sum(-(-elements * bits // 8))
+    return start + unknown[0].times(elements * bits // 8) if bits >= 8 else None
+
+
+def _part(
+    op: Operation, whole: ByteRange, shape: list[Sum], bits: int, numbers: Numbers
+) -> tuple[ByteRange, Hashable]:
+    """The bytes from the first element that is loaded or stored to the last."""
+    segments = list(DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
+    rest = list(op.operands)[sum(segments[:-3]) :]
+    given: list[list[Sum]] = []
+    for name, count in zip(("offsets", "sizes", "strides"), segments[-3:], strict=True):
+        dynamic, rest = [numbers.of(v) for v in rest[:count]], rest[count:]
+        static = list(DenseI64ArrayAttr(op.attributes[f"static_{name}"]))
+        given.append([dynamic.pop(0) if n == DYNAMIC else Sum(n) for n in static])
+    offsets, sizes, strides = given
+    part = (tuple(shape), bits, tuple(offsets), tuple(sizes), tuple(strides))
+    if len(offsets) != len(shape) or bits < 8 or any(s != Sum(1) for s in strides):
+        return whole, part
+    if any(size.terms for size in shape[1:]):
+        # The steps of the dimensions before it are unknown.
+        return whole, "all" if (offsets, sizes) == ([Sum()] * len(shape), shape) else part
+    first, last, step = Sum(), Sum(), 1
+    count = prod(size.constant for size in sizes if not size.terms)
+    for offset, size, of in reversed(list(zip(offsets, sizes, shape, strict=True))):
+        first = first + offset.times(step)
+        last = last + (offset + size + Sum(-1)).times(step)
+        step *= of.constant
+    unknown = [size for size in sizes if size.terms]
+    elements = unknown[0].times(count) if unknown else Sum(count)
+    dense = len(unknown) <= 1 and last - first + Sum(1) == elements
+    return _bytes(whole, first, last, bits), "dense" if dense else part
+
+
+def _bytes(whole: ByteRange, first: Sum, last: Sum, bits: int) -> ByteRange:
+    size = bits // 8
+    start = whole.start
+    return ByteRange(whole.resource, start + first.times(size), start + (last + Sum(1)).times(size))
+
+
+def _in_place(read: _Access, write: _Access) -> bool:
+    """Whether each element is read only to compute the one that is stored there."""
+    if read.op is None or write.op is None:
+        return False
+    if read.range != write.range or read.part != write.part:
+        return False
+    return _flows_elementwise(read.op.results[0], write.op)
+
+
+def _flows_elementwise(value: Value, store: Operation) -> bool:
+    """Whether ``value`` goes into that store alone, through ops that keep elements apart.
+
+    One use at each step: an op beside, or a second one after it, could read
+    an element when it has been written.
+    """
+    while True:
+        uses = list(value.uses)
+        if len(uses) != 1:
+            return False
+        user, number = uses[0].owner.operation, uses[0].operand_number
+        if user == store:
+            return number == 0
+        result = _elementwise_result(user, number)
+        if result is None:
+            return False
+        value = result
+
+
+def _elementwise_result(op: Operation, number: int) -> Value | None:
+    """The one result that has at each place what the operand has there."""
+    if op.name in VIEWS or (op.name == "tensor.insert_slice" and number == 1):
+        return op.results[0]
+    if not op.name.startswith(("linalg.", "iree_linalg_ext.")):
+        return None
+    inputs = len(op.operands) - len(op.results)
+    if number >= inputs:
+        # A destination is read where the result is written.
+        return op.results[number - inputs]
+    if op.name != "linalg.generic" or len(op.results) != 1:
+        return None
+    maps = [AffineMapAttr(a).value for a in ArrayAttr(op.attributes["indexing_maps"])]
+    parallel = all("parallel" in str(a) for a in ArrayAttr(op.attributes["iterator_types"]))
+    same = maps[number] == maps[inputs] and maps[inputs].is_permutation
+    return op.results[0] if parallel and same else None
