@@ -1,0 +1,45 @@
+"""The kinds of graphs that are generated."""
+
+from __future__ import annotations
+
+from .contractions import CONTRACTIONS, REDUCTIONS, matmul, matmul_family, scaled_matmul
+from .control_flow import ControlFlow
+from .graph import Graph
+from .linalg_ops import ELEMENTWISE, MOVEMENT, extract_slice, insert_slice
+from .numerics import Unfit
+from .writer import Profile, Writer
+
+ELEMENTS = ("f32", "f32", "f32", "bf16", "f16", "i32", "i8", "i1", "f8E4M3FN", "f8E5M2")
+
+_STEPS = (*ELEMENTWISE, *MOVEMENT, *CONTRACTIONS, *REDUCTIONS)
+MIXED = Profile("linalg", _STEPS, ELEMENTS, nodes=(2, 9))
+_flow = ControlFlow((*_STEPS, insert_slice, insert_slice, extract_slice, extract_slice))
+# Loops and branches, and each other within them.
+_NESTED = ControlFlow((*_flow.steps, _flow.loop, _flow.branch, _flow.repeat))
+LOOPS = Profile(
+    "linalg",
+    (*_STEPS, *(12 * (_NESTED.loop, _NESTED.loop, _NESTED.branch, _NESTED.repeat))),
+    ELEMENTS,
+    nodes=(2, 5),
+)
+# Products in a net: what the dispatch stage packs and fuses.
+PRODUCTS = Profile(
+    "linalg",
+    (*ELEMENTWISE[:3], *MOVEMENT[:1], matmul, matmul_family, matmul_family, scaled_matmul, *REDUCTIONS),
+    ("f32", "f32", "f32", "bf16", "i8"),
+    sizes=(16, 24, 32, 33, 64),
+    nodes=(4, 12),
+    dynamic=0.15,
+)
+PROFILES = {"mixed": MIXED, "loops": LOOPS, "products": PRODUCTS}
+
+
+def graphs(profile: str, seeds: range) -> list[Graph]:
+    """Those of the seeds that grow into anything."""
+    found: list[Graph] = []
+    for seed in seeds:
+        try:
+            found.append(Writer(f"f{seed}", seed, PROFILES[profile]).graph())
+        except Unfit:
+            continue
+    return found

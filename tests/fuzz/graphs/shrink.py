@@ -1,0 +1,144 @@
+"""Makes a failing graph small: a few ops that fail in the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from .graph import Body, Graph, Node, Value
+from .judge import Outcome, Setting, judge, kind_of_failure
+from .numerics import Unfit
+
+
+def shrink(graph: Graph, outcome: Outcome, setting: Setting, rounds: int = 30) -> Graph:
+    """The smallest graph that this finds with the outcome that ``graph`` has.
+
+    Each round compiles all graphs that are one change smaller as one program,
+    and goes on from the smallest that still fails.
+    """
+    wanted = kind_of_failure(outcome)
+    for _ in range(rounds):
+        smaller = sorted(candidates(graph), key=cost)
+        named = [replace(c, name=f"{graph.name}_{i}") for i, c in enumerate(smaller)]
+        outcomes = judge(named, setting)
+        failing = [
+            c for c, o in zip(smaller, outcomes, strict=True) if kind_of_failure(o) == wanted
+        ]
+        if not failing:
+            return graph
+        graph = failing[0]
+    return graph
+
+
+def cost(graph: Graph) -> tuple[int, int]:
+    """Fewer nodes first, then less text."""
+    return sum(1 for _ in all_nodes(graph.nodes)), len(graph.text)
+
+
+def all_nodes(nodes: Sequence[Node]) -> Iterator[Node]:
+    """Those in bodies, too."""
+    for node in nodes:
+        yield node
+        for body in node.bodies:
+            yield from all_nodes(body.nodes)
+
+
+def candidates(graph: Graph) -> Iterator[Graph]:
+    """Valid graphs that are one change smaller."""
+    for found in _changed(graph):
+        found = _clean(found)
+        if cost(found) >= cost(graph):
+            continue
+        try:
+            found.evaluate()
+        except Unfit:
+            continue
+        if found.nodes:
+            yield found
+
+
+def _changed(graph: Graph) -> Iterator[Graph]:
+    if len(graph.results) > 1:
+        for result in graph.results:
+            yield replace(graph, results=[result])
+            yield replace(graph, results=[r for r in graph.results if r is not result])
+    env = graph.evaluate()
+    for node in graph.nodes:
+        # What the node makes is handed in.
+        yield replace(
+            graph,
+            arguments=[*graph.arguments, *node.results],
+            inputs=[*graph.inputs, *(env[r] for r in node.results)],
+            nodes=[n for n in graph.nodes if n is not node],
+            results=[r for r in graph.results if r not in node.results] or graph.results,
+        )
+    # A node is left out, and something of its type that is there put in its place.
+    scopes: list[tuple[Node, list[Value]]] = [*_scopes(graph.nodes, graph.arguments)]
+    for node, visible in scopes:
+        mapping: dict[Value, Value] = {}
+        for result in node.results:
+            same = [v for v in visible if v.type == result.type]
+            if same:
+                mapping[result] = same[-1]
+        if len(mapping) == len(node.results):
+            yield replace(
+                graph,
+                nodes=_substituted([*graph.nodes], mapping, node),
+                results=[mapping.get(r, r) for r in graph.results],
+            )
+
+
+def _scopes(nodes: Sequence[Node], visible: Sequence[Value]) -> Iterator[tuple[Node, list[Value]]]:
+    """Each node with the values that are defined before it."""
+    before = [*visible]
+    for node in nodes:
+        yield node, [*before]
+        for body in node.bodies:
+            yield from _scopes(body.nodes, [*before, *body.arguments])
+        before += node.results
+
+
+def _substituted(nodes: Sequence[Node], mapping: dict[Value, Value], left_out: Node) -> list[Node]:
+    found: list[Node] = []
+    for node in nodes:
+        if node is left_out:
+            continue
+        bodies = [
+            Body(
+                b.arguments,
+                _substituted(b.nodes, mapping, left_out),
+                [mapping.get(r, r) for r in b.results],
+            )
+            for b in node.bodies
+        ]
+        operands = [mapping.get(o, o) for o in node.operands]
+        found.append(replace(node, operands=operands, bodies=bodies))
+    return found
+
+
+def _clean(graph: Graph) -> Graph:
+    """Without nodes and arguments that nothing reads."""
+    nodes, read = _live(graph.nodes, dict.fromkeys(graph.results))
+    kept = [(a, x) for a, x in zip(graph.arguments, graph.inputs, strict=True) if a in read]
+    return replace(
+        graph, nodes=nodes, arguments=[a for a, _ in kept], inputs=[x for _, x in kept]
+    )
+
+
+def _live(
+    nodes: Sequence[Node], wanted: dict[Value, None]
+) -> tuple[list[Node], dict[Value, None]]:
+    """The nodes that ``wanted`` values need, and all values that these read."""
+    read = {**wanted}
+    kept: list[Node] = []
+    for node in reversed(nodes):
+        if not any(r in read for r in node.results):
+            continue
+        bodies: list[Body] = []
+        for body in node.bodies:
+            inner, outer = _live(body.nodes, dict.fromkeys(body.results))
+            bodies.append(replace(body, nodes=inner))
+            read |= outer
+        read |= dict.fromkeys(node.operands)
+        kept.append(replace(node, bodies=bodies))
+    return kept[::-1], read
