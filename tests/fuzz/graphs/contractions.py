@@ -20,7 +20,6 @@ from .numerics import (
     function,
     is_float,
     ordered,
-    rounded,
     sums,
 )
 from .writer import MOST_ELEMENTS, Writer
@@ -53,14 +52,6 @@ def _start(
             return [], f"%${len(operands) - 1}"
     lines = empty("e", type, operands, sources)
     return [*lines, *fill("f", "e", zero(type.element), type)], "%~f"
-
-
-def _plus(total: Numbers, start: Sequence[Numbers], element: str) -> list[Numbers]:
-    if not start:
-        return [total]
-    if not is_float(element):
-        return [exactly(total.data + start[0].data)]
-    return [rounded(total.wide + start[0].wide, total.error + start[0].error, element)]
 
 
 _MATMULS = {
@@ -150,7 +141,7 @@ def contraction(
         def add_up(p: Array, q: Array) -> Array:
             return np.asarray(np.einsum(equation, p, q))
 
-        return _plus(sums([x, y], add_up, length, accumulator), start, accumulator)
+        return [sums([x, y], add_up, length, accumulator, *start)]
 
     return writer.add(name, operands, [type], lines, compute)[0]
 
@@ -300,7 +291,7 @@ def convolution(writer: Writer) -> None:
             )  # fmt: skip
             return np.asarray(np.einsum(equation, spread, q))
 
-        return _plus(sums([image_numbers, kernel_numbers], add_up, length, accumulator), start, accumulator)
+        return [sums([image_numbers, kernel_numbers], add_up, length, accumulator, *start)]
 
     writer.add(name, operands, [type], lines, compute)
 

@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 from headrace.compiler.driver import compile_program
 from headrace.compiler.element_types import Array, parse_tensor_type
+from headrace.compiler.targets import target_names
 from headrace.dialects.mlir import HeadraceError
 
 from .graph import Graph
@@ -26,6 +27,8 @@ from .refusals import reason_of
 
 # Vectors differ, and with them IREE's kernels; x86-64 is what `generic` is.
 CPUS = ("host", "x86-64-v3", "x86-64-v2")
+
+GPU_TARGETS = tuple(name for name in target_names() if name not in ("cpu", "vmvx"))
 
 
 @dataclass(frozen=True)

@@ -557,7 +557,7 @@ def splat_extract(writer: Writer) -> None:
 
 MOVEMENT = (
     transpose, broadcast, concat, pad, extract_slice, extract_slice, insert_slice, reshape, reshape,
-    cast_shape, reverse, gather, splat_extract, update_from_own_slice,
+    cast_shape, reverse, gather, splat_extract,
 )  # fmt: skip
 ELEMENTWISE = (elementwise, elementwise, elementwise, cast_elements, named_elementwise, constant)
 

@@ -126,15 +126,17 @@ def sums(
     add_up: Callable[..., Array],
     length: int,
     accumulator: str,
+    start: Numbers | None = None,
 ) -> Numbers:
     """A sum of products: ``add_up`` of one array per factor, linear in each.
 
-    ``length``: terms per sum. Float sums are exact where every partial sum is
+    ``length``: terms per sum; ``start``: what they are added to. Float sums are exact where every partial sum is
     representable in ``accumulator`` in any order; integer ones always.
     """
     if accumulator in INTEGERS:
         with np.errstate(all="ignore"):
             total = add_up(*(t.data.astype(np.int64) for t in terms))
+            total = total if start is None else total + start.data
         return exactly(total.astype(dtype_of(accumulator)))
     wide, sizes = [t.wide for t in terms], [np.abs(t.wide) for t in terms]
     total, size = add_up(*wide), add_up(*sizes)
@@ -144,8 +146,14 @@ def sums(
             upper = [s + t.error for s, t in zip(sizes, terms, strict=True)]
             error = error + add_up(*upper[:index], term.error, *upper[index + 1 :])
     exponents = [granularity(t) for t in terms]
-    if None not in exponents:
-        unit = 2.0 ** sum(e for e in exponents if e is not None)
+    exponent = None if None in exponents else sum(e for e in exponents if e is not None)
+    if start is not None:
+        own = granularity(start)
+        exponent = None if own is None or exponent is None else min(own, exponent)
+        total, size, error = total + start.wide, size + np.abs(start.wide), error + start.error
+        length += 1
+    if exponent is not None:
+        unit = 2.0**exponent
         if size.size == 0 or size.max() <= unit * 2.0 ** (finfo(dtype_of(accumulator)).nmant + 1):
             return rounded(total, error, accumulator)
     error = error + length * spacing(size + error, accumulator)

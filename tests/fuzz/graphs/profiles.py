@@ -7,6 +7,7 @@ from .control_flow import ControlFlow
 from .graph import Graph
 from .linalg_ops import ELEMENTWISE, MOVEMENT, extract_slice, insert_slice
 from .numerics import Unfit
+from .torch_ops import TORCH
 from .writer import Profile, Writer
 
 ELEMENTS = ("f32", "f32", "f32", "bf16", "f16", "i32", "i8", "i1", "f8E4M3FN", "f8E5M2")
@@ -31,7 +32,10 @@ PRODUCTS = Profile(
     nodes=(4, 12),
     dynamic=0.15,
 )
-PROFILES = {"mixed": MIXED, "loops": LOOPS, "products": PRODUCTS}
+TORCH_GRAPHS = Profile(
+    "torch", TORCH, ("f32", "f32", "f32", "bf16", "f16", "i32", "i64", "f8E4M3FN"), nodes=(2, 9)
+)
+PROFILES = {"torch": TORCH_GRAPHS, "mixed": MIXED, "loops": LOOPS, "products": PRODUCTS}
 
 
 def graphs(profile: str, seeds: range) -> list[Graph]:

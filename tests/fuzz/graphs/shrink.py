@@ -19,6 +19,8 @@ def shrink(graph: Graph, outcome: Outcome, setting: Setting, rounds: int = 30) -
     wanted = kind_of_failure(outcome)
     for _ in range(rounds):
         smaller = sorted(candidates(graph), key=cost)
+        if not smaller:
+            return graph
         named = [replace(c, name=f"{graph.name}_{i}") for i, c in enumerate(smaller)]
         outcomes = judge(named, setting)
         failing = [
