@@ -57,6 +57,7 @@ def default_pipeline(
         "lower-encodings",
         ALIGN,
         *dispatch_stage(target, multi_use=multi_use),
+        "hold-sourceless-results",
     ]
     if collectives == "channel":
         lowering += ["collectives-to-channels", "place-arguments"]

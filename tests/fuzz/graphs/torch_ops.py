@@ -121,6 +121,8 @@ def gelu(writer: Writer) -> None:
         # Its steps are rounded to the format one by one.
         value = of(a.wide)
         blur = 1.2 * a.error + 8 * np.spacing(np.float32(1)) * np.abs(a.wide)
+        if kind == "tanh":  # torch-mlir has 0.797724 for sqrt(2 / pi)
+            blur = blur + 2.0**-12 * np.abs(a.wide)
         if element != "f32":
             blur = blur + 4 * 2.0 ** (-7 if element == "bf16" else -10) * np.maximum(np.abs(a.wide), 2.0**-6)
         return [rounded(value, blur, element)]
