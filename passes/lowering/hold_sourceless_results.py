@@ -18,6 +18,7 @@ from ...dialects.mlir import (
 from ..base import Pass
 
 _BARRIER = "util.optimization_barrier"
+_DISPATCHED = ("linalg.", "flow.dispatch.region")
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,9 @@ class HoldSourcelessResults(Pass):
     def run(self, module: Operation) -> None:
         known: dict[Value, bool] = {}
         for op in walk(module):
-            if op.name.startswith(("linalg.", "flow.dispatch.region")) and len(op.results) > 1:
-                if all(_is_sourceless(v, known) for v in _read(op)):
-                    _hold(op)
+            several = len(op.results) > 1 and op.name.startswith(_DISPATCHED)
+            if several and all(_is_sourceless(v, known) for v in _read(op)):
+                _hold(op)
 
 
 def _read(op: Operation) -> list[Value]:
@@ -65,7 +66,7 @@ def _is_sourceless(value: Value, known: dict[Value, bool]) -> bool:
             if op.name == "arith.constant":
                 constant: Attribute = op.attributes["value"]
                 known[value] = isinstance(constant, DenseElementsAttr) and constant.is_splat
-            elif op.name.startswith(("tensor.", "linalg.", "flow.dispatch.region")):
+            elif op.name.startswith(("tensor.", *_DISPATCHED)):
                 known[value] = all(_is_sourceless(v, known) for v in _read(op))
     return known[value]
 

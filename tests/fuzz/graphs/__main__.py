@@ -14,7 +14,7 @@ from collections import Counter
 
 from .judge import CPUS, GPU_TARGETS, Setting, judge, kind_of_failure
 from .profiles import PROFILES, graphs
-from .shrink import shrink
+from .shrink import as_before, shrink
 
 BATCH = 30
 
@@ -47,7 +47,7 @@ def main() -> int:
             shown[what] += 1
             print(f"{profile} {graph.name} {setting}: {outcome.kind}: {outcome.reason}", flush=True)
             if shown[what] <= 2:
-                print(shrink(graph, outcome, setting).text, flush=True)
+                print(shrink(graph, as_before(outcome, setting)).text, flush=True)
     for kind, count in kinds.most_common():
         print(f"{count:6} {kind}")
     return 1 if shown else 0

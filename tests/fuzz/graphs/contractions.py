@@ -42,16 +42,16 @@ def _first(writer: Writer, ranks: Sequence[int]) -> Value:
 
 
 def _start(
-    writer: Writer, type: Type, operands: list[Value], sources: Sequence[tuple[int, int]]
+    writer: Writer, type_: Type, operands: list[Value], sources: Sequence[tuple[int, int]]
 ) -> tuple[list[str], str]:
     """Zeros to add to, or now and then a value that there is."""
-    if writer.rng.random() < 0.2 and type.is_static:
-        given = writer.shaped(type.shape, type.element, new=0.3)
+    if writer.rng.random() < 0.2 and type_.is_static:
+        given = writer.shaped(type_.shape, type_.element, new=0.3)
         if given.type.is_static:
             operands.append(given)
             return [], f"%${len(operands) - 1}"
-    lines = empty("e", type, operands, sources)
-    return [*lines, *fill("f", "e", zero(type.element), type)], "%~f"
+    lines = empty("e", type_, operands, sources)
+    return [*lines, *fill("f", "e", zero(type_.element), type_)], "%~f"
 
 
 _MATMULS = {
@@ -101,20 +101,22 @@ def contraction(
     a, b = operands
     accumulator = _accumulator(writer, a.type.element)
     unknown = {
-        d: all(o.type.dynamic[x.index(d)] for o, x in ((a, lhs), (b, rhs)) if d in x) for d in extents
+        d: all(o.type.dynamic[x.index(d)] for o, x in ((a, lhs), (b, rhs)) if d in x)
+        for d in extents
     }
-    type = Type(
-        tuple(extents[d] for d in out), accumulator, tuple(unknown[d] for d in out)
-    )
+    type_ = Type(tuple(extents[d] for d in out), accumulator, tuple(unknown[d] for d in out))
     sources = [(0, lhs.index(d)) if d in lhs else (1, rhs.index(d)) for d in out]
     operands = [*operands]
-    lines, start = _start(writer, type, operands, sources)
+    lines, start = _start(writer, type_, operands, sources)
     loops = [*out, *[d for d in dict.fromkeys(lhs + rhs) if d not in out]]
-    if name.startswith("linalg") and "batch" not in name and "two" not in name and "transpose" not in name:
+    if (
+        name.startswith("linalg")
+        and "batch" not in name
+        and "two" not in name
+        and "transpose" not in name
+    ):
         loops = sorted(loops, key="bmnkl".index)
-    maps = ", ".join(
-        dims_map(len(loops), [loops.index(d) for d in x]) for x in (lhs, rhs, out)
-    )
+    maps = ", ".join(dims_map(len(loops), [loops.index(d) for d in x]) for x in (lhs, rhs, out))
     op, _, variant = name.partition(" ")
     if op == "generic":
         mul, add = ("mulf", "addf") if is_float(accumulator) else ("muli", "addi")
@@ -123,17 +125,21 @@ def contraction(
         reduced = len(loops) - len(out)
         lines += [
             f"%= = linalg.generic {{indexing_maps = [{maps}], iterator_types = {kinds(len(out), reduced)}}} "
-            f"{ins([a, b])} outs({start} : {type}) {{",
+            f"{ins([a, b])} outs({start} : {type_}) {{",
             f"^bb0(%s0: {a.type.element}, %s1: {b.type.element}, %o: {accumulator}):",
             *(f"  {line}" for line in body.lines),
             f"  %p = arith.{mul} {body.name(ends[0])}, {body.name(ends[1])} : {accumulator}",
             f"  %q = arith.{add} %o, %p : {accumulator}",
             f"  linalg.yield %q : {accumulator}",
-            f"}} -> {type}",
+            f"}} -> {type_}",
         ]
     else:
-        shown = f" indexing_maps = [{maps}]" if variant.startswith("transpose") or op == "linalg.contract" else ""
-        lines.append(f"%= = {op}{shown} {ins([a, b])} outs({start} : {type}) -> {type}")
+        shown = (
+            f" indexing_maps = [{maps}]"
+            if variant.startswith("transpose") or op == "linalg.contract"
+            else ""
+        )
+        lines.append(f"%= = {op}{shown} {ins([a, b])} outs({start} : {type_}) -> {type_}")
     length = int(np.prod([extents[d] for d in loops if d not in out]))
     equation = f"{lhs},{rhs}->{out}"
 
@@ -143,7 +149,7 @@ def contraction(
 
         return [sums([x, y], add_up, length, accumulator, *start)]
 
-    return writer.add(name, operands, [type], lines, compute)[0]
+    return writer.add(name, operands, [type_], lines, compute)[0]
 
 
 def matmul_family(writer: Writer) -> None:
@@ -172,22 +178,22 @@ def scaled_matmul(writer: Writer) -> None:
     for shape in ((m, k), (k, n)):
         codes = writer.shaped(shape, element)
         scale = writer.shaped((), wide, new=0.5)
-        type = Type(shape, wide, codes.type.dynamic)
+        type_ = Type(shape, wide, codes.type.dynamic)
         lines = [
-            *empty("e", type, [codes], [(0, 0), (0, 1)]),
+            *empty("e", type_, [codes], [(0, 0), (0, 1)]),
             f"%= = linalg.generic {{indexing_maps = [{dims_map(2, (0, 1))}, {dims_map(2, ())}, {dims_map(2, (0, 1))}], "
-            f"iterator_types = {kinds(2)}}} {ins([codes, scale])} outs(%~e : {type}) {{",
+            f"iterator_types = {kinds(2)}}} {ins([codes, scale])} outs(%~e : {type_}) {{",
             f"^bb0(%q: {element}, %s: {wide}, %o: {wide}):",
             f"  %x = arith.extf %q : {element} to {wide}",
             f"  %y = arith.mulf %x, %s : {wide}",
             f"  linalg.yield %y : {wide}",
-            f"}} -> {type}",
+            f"}} -> {type_}",
         ]
 
         def compute(q: Numbers, s: Numbers, wide: str = wide) -> list[Numbers]:
             return [scalars.float_op(wide, "mulf")(q, s)]
 
-        decoded += writer.add("dequantize", [codes, scale], [type], lines, compute)
+        decoded += writer.add("dequantize", [codes, scale], [type_], lines, compute)
     extents = {"m": m, "n": n, "k": k}
     contraction(writer, "linalg.matmul", decoded, ("mk", "kn", "mn"), extents)
 
@@ -200,26 +206,32 @@ def quantized_matmul(writer: Writer) -> None:
     n = writer.size()
     b = writer.shaped((k, n), "i8")
     points = [rng.randint(-5, 5) for _ in range(2)]
-    type = Type((m, n), "i32", (a.type.dynamic[0], b.type.dynamic[1]))
+    type_ = Type((m, n), "i32", (a.type.dynamic[0], b.type.dynamic[1]))
     lines = [
         *(f"%~p{i} = arith.constant {p} : i32" for i, p in enumerate(points)),
-        *empty("e", type, [a, b], [(0, 0), (1, 1)]),
-        *fill("f", "e", "0", type),
+        *empty("e", type_, [a, b], [(0, 0), (1, 1)]),
+        *fill("f", "e", "0", type_),
         f"%= = linalg.quantized_matmul ins(%$0, %$1, %~p0, %~p1 : {a.type}, {b.type}, i32, i32) "
-        f"outs(%~f : {type}) -> {type}",
+        f"outs(%~f : {type_}) -> {type_}",
     ]
 
     def compute(x: Numbers, y: Numbers) -> list[Numbers]:
         left, right = (v.data.astype(np.int64) - p for v, p in zip((x, y), points, strict=True))
         return [exactly((left @ right).astype(np.int32))]
 
-    writer.add("linalg.quantized_matmul", [a, b], [type], lines, compute)
+    writer.add("linalg.quantized_matmul", [a, b], [type_], lines, compute)
 
 
 # --- windows ---
 
 
-def windows(x: Array, extents: Sequence[int], strides: Sequence[int], dilations: Sequence[int], axes: Sequence[int]) -> Array:
+def windows(
+    x: Array,
+    extents: Sequence[int],
+    strides: Sequence[int],
+    dilations: Sequence[int],
+    axes: Sequence[int],
+) -> Array:
     """``x`` with one more dimension per axis at its end: the places of a window."""
     span = [(e - 1) * d + 1 for e, d in zip(extents, dilations, strict=True)]
     found = np.lib.stride_tricks.sliding_window_view(x, span, tuple(axes))
@@ -265,19 +277,23 @@ def convolution(writer: Writer) -> None:
     if not w.type.is_static:
         raise Unfit
     result = {
-        d: (extents[d] - (extents[window[d]] - 1) * dilations[d] - 1) // strides[d] + 1 if d in axes else extents[d]
+        d: (extents[d] - (extents[window[d]] - 1) * dilations[d] - 1) // strides[d] + 1
+        if d in axes
+        else extents[d]
         for d in out
     }
     accumulator = _accumulator(writer, element)
-    type = Type(tuple(result[d] for d in out), accumulator, (x.type.dynamic[0], *[False] * (len(out) - 1)))
+    type_ = Type(
+        tuple(result[d] for d in out), accumulator, (x.type.dynamic[0], *[False] * (len(out) - 1))
+    )
     operands = [x, w]
-    lines, start = _start(writer, type, operands, [(0, 0)] * len(out))
+    lines, start = _start(writer, type_, operands, [(0, 0)] * len(out))
     n = len(axes)
     attributes = ", ".join(
         f"{k} = dense<[{', '.join(str(v[d]) for d in axes)}]> : tensor<{n}xi64>"
         for k, v in (("dilations", dilations), ("strides", strides))
     )
-    lines.append(f"%= = {name} {{{attributes}}} {ins([x, w])} outs({start} : {type}) -> {type}")
+    lines.append(f"%= = {name} {{{attributes}}} {ins([x, w])} outs({start} : {type_}) -> {type_}")
     spots = "".join(window[d] for d in axes)
     equation = f"{image}{spots},{kernel}->{out}"
     summed = [d for d in dict.fromkeys(image + kernel) if d not in out]
@@ -293,16 +309,24 @@ def convolution(writer: Writer) -> None:
 
         return [sums([image_numbers, kernel_numbers], add_up, length, accumulator, *start)]
 
-    writer.add(name, operands, [type], lines, compute)
+    writer.add(name, operands, [type_], lines, compute)
 
 
-_POOLS = ("linalg.pooling_nhwc_sum", "linalg.pooling_nhwc_max", "linalg.pooling_nhwc_min", "linalg.pooling_nchw_max", "linalg.pooling_nchw_sum")
+_POOLS = (
+    "linalg.pooling_nhwc_sum",
+    "linalg.pooling_nhwc_max",
+    "linalg.pooling_nhwc_min",
+    "linalg.pooling_nchw_max",
+    "linalg.pooling_nchw_sum",
+)
 
 
 def pooling(writer: Writer) -> None:
     rng = writer.rng
     name = rng.choice(_POOLS)
-    element = rng.choice([e for e in (writer.element, "f32", "i32") if e in (*FLOATS[:3], "i32", "i8")])
+    element = rng.choice(
+        [e for e in (writer.element, "f32", "i32") if e in (*FLOATS[:3], "i32", "i8")]
+    )
     axes = (1, 2) if "nhwc" in name else (2, 3)
     extents, strides = ([rng.choice((1, 2, 3)) for _ in range(2)] for _ in range(2))
     dilations = [rng.choice((1, 1, 2)) for _ in range(2)]
@@ -315,18 +339,19 @@ def pooling(writer: Writer) -> None:
     out = [*shape]
     for i, axis in enumerate(axes):
         out[axis] = (shape[axis] - (extents[i] - 1) * dilations[i] - 1) // strides[i] + 1
-    type = Type(tuple(out), element, (x.type.dynamic[0], False, False, False))
+    type_ = Type(tuple(out), element, (x.type.dynamic[0], False, False, False))
     kind = name[-3:]
     literal = {"sum": zero(element), "max": _lowest(element), "min": _highest(element)}[kind]
     attributes = ", ".join(
-        f"{k} = dense<{v}> : tensor<2xi64>" for k, v in (("dilations", dilations), ("strides", strides))
+        f"{k} = dense<{v}> : tensor<2xi64>"
+        for k, v in (("dilations", dilations), ("strides", strides))
     )
     lines = [
-        *empty("e", type, [x], [(0, 0)] * 4),
-        *fill("f", "e", literal, type),
+        *empty("e", type_, [x], [(0, 0)] * 4),
+        *fill("f", "e", literal, type_),
         f"%~w = tensor.empty() : tensor<{extents[0]}x{extents[1]}x{element}>",
         f"%= = {name} {{{attributes}}} ins(%$0, %~w : {x.type}, tensor<{extents[0]}x{extents[1]}x{element}>) "
-        f"outs(%~f : {type}) -> {type}",
+        f"outs(%~f : {type_}) -> {type_}",
     ]
 
     def spread(a: Array) -> Array:
@@ -334,12 +359,14 @@ def pooling(writer: Writer) -> None:
 
     def compute(image: Numbers) -> list[Numbers]:
         if kind == "sum":
-            return [sums([image], lambda a: spread(a).sum((-2, -1)), extents[0] * extents[1], element)]
+            return [
+                sums([image], lambda a: spread(a).sum((-2, -1)), extents[0] * extents[1], element)
+            ]
         pick = np.max if kind == "max" else np.min
         data = pick(spread(image.wide), axis=(-2, -1)).astype(image.data.dtype)
         return [Numbers(data, np.max(spread(image.error), axis=(-2, -1)))]
 
-    writer.add(name, [x], [type], lines, compute)
+    writer.add(name, [x], [type_], lines, compute)
 
 
 def _lowest(element: str) -> str:
@@ -371,24 +398,30 @@ def reduction(writer: Writer) -> None:
     dims = sorted(rng.sample(range(rank), rng.choice((1, 1, min(2, rank)))))
     kept = [d for d in range(rank) if d not in dims]
     name = rng.choice([*_REDUCTIONS])
-    type = Type(tuple(x.type.shape[d] for d in kept), element, tuple(x.type.dynamic[d] for d in kept))
+    type_ = Type(
+        tuple(x.type.shape[d] for d in kept), element, tuple(x.type.dynamic[d] for d in kept)
+    )
     op = _REDUCTIONS[name][0 if is_float(element) else 1]
     literal = {"sum": zero(element), "max": _lowest(element), "min": _highest(element)}[name]
-    lines = [*empty("e", type, [x], [(0, d) for d in kept]), *fill("f", "e", literal, type)]
+    lines = [*empty("e", type_, [x], [(0, d) for d in kept]), *fill("f", "e", literal, type_)]
     if rng.random() < 0.4:
-        lines.append(f"%= = linalg.reduce {{ arith.{op} }} {ins([x])} outs(%~f : {type}) dimensions = {dims}")
+        lines.append(
+            f"%= = linalg.reduce {{ arith.{op} }} {ins([x])} outs(%~f : {type_}) dimensions = {dims}"
+        )
     else:
         order = [*kept, *dims]
         maps = f"{dims_map(rank, [order.index(d) for d in range(rank)])}, {dims_map(rank, range(len(kept)))}"
         lines += [
             f"%= = linalg.generic {{indexing_maps = [{maps}], iterator_types = {kinds(len(kept), len(dims))}}} "
-            f"{ins([x])} outs(%~f : {type}) {{",
+            f"{ins([x])} outs(%~f : {type_}) {{",
             f"^bb0(%x: {element}, %o: {element}):",
             f"  %r = arith.{op} %o, %x : {element}",
             f"  linalg.yield %r : {element}",
-            f"}} -> {type}",
+            f"}} -> {type_}",
         ]
-    writer.add(f"reduce {name}", [x], [type], lines, lambda a: [reduced(a, name, tuple(dims), element)])
+    writer.add(
+        f"reduce {name}", [x], [type_], lines, lambda a: [reduced(a, name, tuple(dims), element)]
+    )
 
 
 def reduced(x: Numbers, name: str, dims: tuple[int, ...], element: str) -> Numbers:
@@ -407,7 +440,11 @@ def argmax(writer: Writer) -> None:
     places = Type(kept.shape, "i32", kept.dynamic)
     out = dims_map(rank, range(rank - 1))
     where = [(0, d) for d in range(rank - 1)]
-    greater = f"arith.cmpf ogt, %x, %m : {element}" if is_float(element) else f"arith.cmpi sgt, %x, %m : {element}"
+    greater = (
+        f"arith.cmpf ogt, %x, %m : {element}"
+        if is_float(element)
+        else f"arith.cmpi sgt, %x, %m : {element}"
+    )
     lines = [
         *empty("e", kept, [x], where),
         *fill("f", "e", _lowest(element), kept),
@@ -426,7 +463,11 @@ def argmax(writer: Writer) -> None:
     ]
 
     def compute(a: Numbers) -> list[Numbers]:
-        place = np.asarray(a.data.argmax(-1)) if a.data.dtype.kind == "i" else np.asarray(a.wide.argmax(-1))
+        place = (
+            np.asarray(a.data.argmax(-1))
+            if a.data.dtype.kind == "i"
+            else np.asarray(a.wide.argmax(-1))
+        )
         at = np.expand_dims(place, -1)
         top, error = (np.take_along_axis(v, at, -1) for v in (a.wide, a.error))
         others = a.wide.copy()
@@ -444,40 +485,40 @@ def argmax(writer: Writer) -> None:
 def softmax(writer: Writer) -> None:
     """Along the last dimension, spelled out as four generics."""
     x = writer.value(lambda t: t.rank in (1, 2, 3) and t.element in FLOATS[:3])
-    type, rank, element = x.type, x.type.rank, x.type.element
-    rows = Type(type.shape[:-1], element, type.dynamic[:-1])
+    type_, rank, element = x.type, x.type.rank, x.type.element
+    rows = Type(type_.shape[:-1], element, type_.dynamic[:-1])
     whole, row = dims_map(rank, range(rank)), dims_map(rank, range(rank - 1))
     where = [(0, d) for d in range(rank)]
     reduce = f"iterator_types = {kinds(rank - 1, 1)}"
     same = f"iterator_types = {kinds(rank)}"
     lines = [
         *empty("r", rows, [x], where),
-        *empty("w", type, [x], where),
+        *empty("w", type_, [x], where),
         *fill("l", "r", _lowest(element), rows),
         *fill("z", "r", "0.0", rows),
-        f"%~m = linalg.generic {{indexing_maps = [{whole}, {row}], {reduce}}} ins(%$0 : {type}) outs(%~l : {rows}) {{",
+        f"%~m = linalg.generic {{indexing_maps = [{whole}, {row}], {reduce}}} ins(%$0 : {type_}) outs(%~l : {rows}) {{",
         f"^bb0(%x: {element}, %o: {element}):",
         f"  %r = arith.maximumf %x, %o : {element}",
         f"  linalg.yield %r : {element}",
         f"}} -> {rows}",
-        f"%~p = linalg.generic {{indexing_maps = [{whole}, {row}, {whole}], {same}}} ins(%$0, %~m : {type}, {rows}) outs(%~w : {type}) {{",
+        f"%~p = linalg.generic {{indexing_maps = [{whole}, {row}, {whole}], {same}}} ins(%$0, %~m : {type_}, {rows}) outs(%~w : {type_}) {{",
         f"^bb0(%x: {element}, %y: {element}, %o: {element}):",
         f"  %d = arith.subf %x, %y : {element}",
         f"  %r = math.exp %d : {element}",
         f"  linalg.yield %r : {element}",
-        f"}} -> {type}",
-        f"%~s = linalg.generic {{indexing_maps = [{whole}, {row}], {reduce}}} ins(%~p : {type}) outs(%~z : {rows}) {{",
+        f"}} -> {type_}",
+        f"%~s = linalg.generic {{indexing_maps = [{whole}, {row}], {reduce}}} ins(%~p : {type_}) outs(%~z : {rows}) {{",
         f"^bb0(%x: {element}, %o: {element}):",
         f"  %r = arith.addf %x, %o : {element}",
         f"  linalg.yield %r : {element}",
         f"}} -> {rows}",
-        f"%= = linalg.generic {{indexing_maps = [{whole}, {row}, {whole}], {same}}} ins(%~p, %~s : {type}, {rows}) outs(%~w : {type}) {{",
+        f"%= = linalg.generic {{indexing_maps = [{whole}, {row}, {whole}], {same}}} ins(%~p, %~s : {type_}, {rows}) outs(%~w : {type_}) {{",
         f"^bb0(%x: {element}, %y: {element}, %o: {element}):",
         f"  %r = arith.divf %x, %y : {element}",
         f"  linalg.yield %r : {element}",
-        f"}} -> {type}",
+        f"}} -> {type_}",
     ]
-    writer.add("softmax", [x], [type], lines, lambda a: [softmax_of(a, element)])
+    writer.add("softmax", [x], [type_], lines, lambda a: [softmax_of(a, element)])
 
 
 def softmax_of(x: Numbers, element: str) -> Numbers:
@@ -489,5 +530,14 @@ def softmax_of(x: Numbers, element: str) -> Numbers:
     return scalars.float_op(element, "divf")(powers, total)
 
 
-CONTRACTIONS = (matmul, matmul, matmul, matmul_family, scaled_matmul, quantized_matmul, convolution, pooling)
+CONTRACTIONS = (
+    matmul,
+    matmul,
+    matmul,
+    matmul_family,
+    scaled_matmul,
+    quantized_matmul,
+    convolution,
+    pooling,
+)
 REDUCTIONS = (reduction, reduction, argmax, softmax)

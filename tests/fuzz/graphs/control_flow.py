@@ -62,9 +62,7 @@ class ControlFlow:
                 state = call(exactly(np.array(index, np.int64)), *state)
             return state
 
-        writer.add(
-            "scf.for", [*carried, *bound], [c.type for c in carried], lines, compute, [body]
-        )
+        writer.add("scf.for", [*carried, *bound], [c.type for c in carried], lines, compute, [body])
 
     def repeat(self, writer: Writer) -> None:
         """``scf.while`` that counts down what an argument says."""
@@ -140,9 +138,9 @@ class ControlFlow:
                 writer.step(self.steps)
             made = [r for node in nodes for r in node.results]
             results: list[Value] = []
-            for type in wanted:
-                fits = [v for v in made if v.type == type] or [
-                    v for v in (*others, *writer.pool) if v.type == type
+            for type_ in wanted:
+                fits = [v for v in made if v.type == type_] or [
+                    v for v in (*others, *writer.pool) if v.type == type_
                 ]
                 results.append(fits[-1])
             return Body([*arguments], [*nodes], results)
@@ -154,5 +152,3 @@ def _many(values: Sequence[Value]) -> str:
 
 def _yielded(body: int, count: int) -> str:
     return ", ".join(f"%!{body}.{i}" for i in range(count))
-
-

@@ -186,7 +186,9 @@ class _Printer:
 
         def named(match: re.Match[str]) -> str:
             mark = match[1]
-            return operands[int(mark[1:])] if mark[0] == "$" else name + ("_" if mark == "~" else "")
+            return (
+                operands[int(mark[1:])] if mark[0] == "$" else name + ("_" if mark == "~" else "")
+            )
 
         for line in node.template:
             if line.startswith("<<"):

@@ -16,10 +16,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from headrace.compiler import pipelines
 from headrace.compiler.driver import compile_program
 from headrace.compiler.element_types import Array, parse_tensor_type
-from headrace.compiler.targets import target_names
-from headrace.dialects.mlir import HeadraceError
+from headrace.compiler.iree_child import run_iree_compile
+from headrace.compiler.targets import find_target, target_names
+from headrace.compiler.torch_programs import lower_torch
+from headrace.dialects.mlir import HeadraceError, Operation, make_context
+from headrace.dialects.parsing import parse_module
+from headrace.passes.pipeline import Pipeline
 
 from .graph import Graph
 from .numerics import wrong_elements
@@ -33,11 +38,16 @@ GPU_TARGETS = tuple(name for name in target_names() if name not in ("cpu", "vmvx
 
 @dataclass(frozen=True)
 class Setting:
-    """What programs are compiled for. Those for a CPU run."""
+    """What programs are compiled for. Those for a CPU run.
+
+    ``pack``: matmuls are packed where that does not pay, too, as all of these
+    are small.
+    """
 
     target: str = "cpu"
     cpu: str = "host"
     multi_use: bool = False
+    pack: bool = False
 
     @property
     def runs(self) -> bool:
@@ -45,18 +55,33 @@ class Setting:
 
     def __str__(self) -> str:
         name = self.target if self.target != "cpu" else f"cpu={self.cpu}"
-        return f"{name}+multi-use" if self.multi_use else name
+        return name + "+multi-use" * self.multi_use + "+pack" * self.pack
 
     def compile(self, text: str) -> bytes:
+        """Raises HeadraceError as headrace does."""
+        if self.pack:
+            flags = find_target(self.target).flags(self._form, 1, self.cpu)
+            return run_iree_compile(self.lowered(text), flags).vmfb
         options = {"cpu": self.cpu} if self.target == "cpu" else {}
         made = compile_program(
-            text,
-            self.target,
-            experimental_multi_use_encoding_fusion=self.multi_use,
-            **options,
+            text, self.target, experimental_multi_use_encoding_fusion=self.multi_use, **options
         )
         assert made.vmfb is not None
         return made.vmfb
+
+    def lowered(self, text: str) -> Operation:
+        """What IREE is handed for a program whose matmuls are all packed."""
+        module = parse_module(text, "graphs", make_context())
+        lower_torch(module)
+        target = find_target(self.target).pass_target(self.cpu)
+        passes = pipelines.default_pipeline(target, self._form, 1, multi_use=self.multi_use)
+        passes = passes.replace("set-encodings{", "set-encodings{estimate=false ")
+        Pipeline.parse(passes).run(module)
+        return module
+
+    @property
+    def _form(self) -> str:
+        return find_target(self.target).default_collectives
 
 
 @dataclass(frozen=True)
@@ -83,6 +108,8 @@ def kind_of_failure(outcome: Outcome) -> tuple[str, str]:
 
 def judge(graphs: Sequence[Graph], setting: Setting) -> list[Outcome]:
     """The outcome of each graph, in order."""
+    if not graphs:
+        return []
     try:
         vmfb = setting.compile("".join(g.text for g in graphs))
     except HeadraceError as error:
@@ -110,12 +137,17 @@ def _refusal(message: str) -> Outcome:
 
 def _run(vmfb: bytes, graphs: Sequence[Graph]) -> list[list[Array] | str]:
     """The results of each function, or why there are none."""
-    calls = [(g.name, [_raw(x.data, str(a.type)) for a, x in zip(g.arguments, g.inputs, strict=True)]) for g in graphs]
+    calls = [
+        (g.name, [_raw(x.data, str(a.type)) for a, x in zip(g.arguments, g.inputs, strict=True)])
+        for g in graphs
+    ]
     with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
         job = Path(folder, "job")
         job.write_bytes(pickle.dumps({"vmfb": vmfb, "calls": calls}))
         child = Path(__file__).with_name("run_child.py")
-        done = subprocess.run([sys.executable, str(child), str(job)], check=False, capture_output=True, text=True)
+        done = subprocess.run(
+            [sys.executable, str(child), str(job)], check=False, capture_output=True, text=True
+        )
         answers = list(_unpickled(Path(f"{job}.out")))
     found: list[list[Array] | str] = []
     for graph, answer in zip(graphs, answers, strict=False):
@@ -123,7 +155,9 @@ def _run(vmfb: bytes, graphs: Sequence[Graph]) -> list[list[Array] | str]:
             found.append(answer)
             continue
         types = [parse_tensor_type(str(r.type)) for r in graph.results]
-        found.append([d.view(t.element.dtype).reshape(s) for (d, s), t in zip(answer, types, strict=True)])
+        found.append(
+            [d.view(t.element.dtype).reshape(s) for (d, s), t in zip(answer, types, strict=True)]
+        )
     if len(found) < len(graphs):
         last = " ".join(done.stderr.strip().splitlines()[-1:])
         found.append(f"crashed: exit code {done.returncode} {last}")
@@ -157,7 +191,9 @@ def _compare(graph: Graph, found: list[Array] | str) -> Outcome:
         if wrong.any():
             at = tuple(int(i[0]) for i in np.nonzero(wrong))
             if a.shape != want.data.shape:
-                return Outcome("wrong", f"result {index} has shape {a.shape}, not {want.data.shape}")
+                return Outcome(
+                    "wrong", f"result {index} has shape {a.shape}, not {want.data.shape}"
+                )
             return Outcome(
                 "wrong",
                 f"result {index}{list(at)} is {a[at]}, not {want.data[at]} +- {want.error[at]:.2g} "

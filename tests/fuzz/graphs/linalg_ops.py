@@ -73,12 +73,14 @@ def _generic(
 ) -> list[Value]:
     rank = len(shape)
     sources, known = _sources(operands, maps, rank)
-    dynamic = tuple(not known[d] or (sources[d] is not None and writer.rng.random() < 0.3) for d in out)
+    dynamic = tuple(
+        not known[d] or (sources[d] is not None and writer.rng.random() < 0.3) for d in out
+    )
     types = [Type(tuple(shape[d] for d in out), body.elements[c], dynamic) for c in chosen]
     where = [sources[d] or (0, 0) for d in out]
     lines: list[str] = []
-    for index, type in enumerate(types):
-        lines += empty(f"e{index}", type, operands, where)
+    for index, type_ in enumerate(types):
+        lines += empty(f"e{index}", type_, operands, where)
     listed = ", ".join([*(dims_map(rank, m) for m in maps), *[dims_map(rank, out)] * len(types)])
     names = ", ".join(f"%~e{i}" for i in range(len(types)))
     texts = ", ".join(str(t) for t in types)
@@ -90,7 +92,10 @@ def _generic(
         f"%={f':{len(types)}' if many else ''} = linalg.generic {{indexing_maps = [{listed}], "
         f"iterator_types = {kinds(rank)}}} {inputs}outs({names} : {texts}) {{",
         f"^bb0({', '.join(blocks)}):",
-        *(f"  {body.name(len(operands) + i)} = linalg.index {d} : index" for i, d in enumerate(iotas)),
+        *(
+            f"  {body.name(len(operands) + i)} = linalg.index {d} : index"
+            for i, d in enumerate(iotas)
+        ),
         *(f"  {line}" for line in body.lines),
         f"  linalg.yield {', '.join(body.name(c) for c in chosen)} : "
         f"{', '.join(t.element for t in types)}",
@@ -112,7 +117,9 @@ def _generic(
 
 
 def _iota(dim: int, rank: int, shape: Sequence[int]) -> Array:
-    return np.arange(shape[dim], dtype=np.int64).reshape([-1 if d == dim else 1 for d in range(rank)])
+    return np.arange(shape[dim], dtype=np.int64).reshape(
+        [-1 if d == dim else 1 for d in range(rank)]
+    )
 
 
 def _sources(
@@ -165,43 +172,43 @@ def named_elementwise(writer: Writer) -> None:
     """linalg.map, or an op with a name of its own."""
     rng = writer.rng
     a = writer.value(lambda t: t.element in (*FLOATS[:3], *INTEGERS) and t.is_static)
-    type, element = a.type, a.type.element
+    type_, element = a.type, a.type.element
     name = rng.choice(("add", "sub", "mul", "max", "min"))
     scalar = {"add": "add", "sub": "sub", "mul": "mul", "max": "maxs", "min": "mins"}[name]
     scalar = f"{scalar}i"
     if is_float(element):
         scalar = {"max": "maximumf", "min": "minimumf"}.get(name, f"{name}f")
-    b = writer.shaped(type.shape, element)
+    b = writer.shaped(type_.shape, element)
     if not b.type.is_static:
         raise Unfit
     op = f"linalg.elementwise<{name if name in ('add', 'sub', 'mul') else f'{name}_signed'}>"
     if rng.random() < 0.5:
         op = f"linalg.map {{ arith.{scalar} }}"
-    lines = [*empty("e", type, [a, b], []), f"%= = {op} {ins([a, b])} outs(%~e : {type})"]
+    lines = [*empty("e", type_, [a, b], []), f"%= = {op} {ins([a, b])} outs(%~e : {type_})"]
     if not op.startswith("linalg.map"):
-        lines[-1] += f" -> {type}"
+        lines[-1] += f" -> {type_}"
     body = scalars.Scalars([element, element])
     if is_float(element):
         body.add("", element, (0, 1), scalars.float_op(element, scalar))
     else:
         scalars.integer_binary(body, 0, 1, scalar)
-    writer.add(op.split()[0], [a, b], [type], lines, lambda x, y: [body.run([x, y])[-1]])
+    writer.add(op.split()[0], [a, b], [type_], lines, lambda x, y: [body.run([x, y])[-1]])
 
 
 def transpose(writer: Writer) -> None:
     value = writer.value(lambda t: t.rank >= 2)
     order = [*range(value.type.rank)]
     writer.rng.shuffle(order)
-    type = Type(
+    type_ = Type(
         tuple(value.type.shape[d] for d in order), value.type.element,
         tuple(value.type.dynamic[d] for d in order),
     )  # fmt: skip
     lines = [
-        *empty("e", type, [value], [(0, d) for d in order]),
-        f"%= = linalg.transpose {ins([value])} outs(%~e : {type}) permutation = {order}",
+        *empty("e", type_, [value], [(0, d) for d in order]),
+        f"%= = linalg.transpose {ins([value])} outs(%~e : {type_}) permutation = {order}",
     ]
     writer.add(
-        "linalg.transpose", [value], [type], lines, lambda x: [x.map(lambda a: a.transpose(order))]
+        "linalg.transpose", [value], [type_], lines, lambda x: [x.map(lambda a: a.transpose(order))]
     )
 
 
@@ -213,16 +220,16 @@ def broadcast(writer: Writer) -> None:
     shape, dynamic = [*value.type.shape], [*value.type.dynamic]
     shape.insert(dim, extent)
     dynamic.insert(dim, False)
-    type = Type(tuple(shape), value.type.element, tuple(dynamic))
+    type_ = Type(tuple(shape), value.type.element, tuple(dynamic))
     where = [(0, d) for d in range(value.type.rank)]
     where.insert(dim, (0, 0))
     lines = [
-        *empty("e", type, [value], where),
-        f"%= = linalg.broadcast {ins([value])} outs(%~e : {type}) dimensions = [{dim}]",
+        *empty("e", type_, [value], where),
+        f"%= = linalg.broadcast {ins([value])} outs(%~e : {type_}) dimensions = [{dim}]",
     ]
     writer.add(
-        "linalg.broadcast", [value], [type], lines,
-        lambda x: [x.map(lambda a: np.broadcast_to(np.expand_dims(a, dim), type.shape))],
+        "linalg.broadcast", [value], [type_], lines,
+        lambda x: [x.map(lambda a: np.broadcast_to(np.expand_dims(a, dim), type_.shape))],
     )  # fmt: skip
 
 
@@ -244,10 +251,10 @@ def concat(writer: Writer) -> None:
         raise Unfit
     unknown = [all(o.type.dynamic[d] for o in operands) for d in range(first.type.rank)]
     unknown[dim] = any(o.type.dynamic[dim] for o in operands)
-    type = Type(tuple(shape), first.type.element, tuple(unknown))
+    type_ = Type(tuple(shape), first.type.element, tuple(unknown))
     names = ", ".join(f"%${i}" for i in range(len(operands)))
     types = ", ".join(str(o.type) for o in operands)
-    line = f"%= = tensor.concat dim({dim}) {names} : ({types}) -> {type}"
+    line = f"%= = tensor.concat dim({dim}) {names} : ({types}) -> {type_}"
 
     def compute(*parts: Numbers) -> list[Numbers]:
         return [
@@ -257,7 +264,7 @@ def concat(writer: Writer) -> None:
             )
         ]
 
-    writer.add("tensor.concat", operands, [type], [line], compute)
+    writer.add("tensor.concat", operands, [type_], [line], compute)
 
 
 def pad(writer: Writer) -> None:
@@ -267,46 +274,64 @@ def pad(writer: Writer) -> None:
     shape = tuple(s + a + b for s, a, b in zip(value.type.shape, low, high, strict=True))
     if np.prod(shape) > 2 * MOST_ELEMENTS:
         raise Unfit
-    type = Type(shape, value.type.element, value.type.dynamic)
+    type_ = Type(shape, value.type.element, value.type.dynamic)
     filler = 0 if rng.random() < 0.6 else 1
-    literal = (("false", "true") if type.element == "i1" else ("0.0", "1.0") if is_float(type.element) else ("0", "1"))[filler]
-    blocks = ", ".join(f"%i{d}: index" for d in range(type.rank))
+    literal = (
+        ("false", "true")
+        if type_.element == "i1"
+        else ("0.0", "1.0")
+        if is_float(type_.element)
+        else ("0", "1")
+    )[filler]
+    blocks = ", ".join(f"%i{d}: index" for d in range(type_.rank))
     lines = [
-        f"%~z = arith.constant {literal}{'' if type.element == 'i1' else f' : {type.element}'}",
+        f"%~z = arith.constant {literal}{'' if type_.element == 'i1' else f' : {type_.element}'}",
         f"%= = tensor.pad %$0 low{low} high{high} {{",
         f"^bb0({blocks}):",
-        f"  tensor.yield %~z : {type.element}",
-        f"}} : {value.type} to {type}",
+        f"  tensor.yield %~z : {type_.element}",
+        f"}} : {value.type} to {type_}",
     ]
     widths = [*zip(low, high, strict=True)]
 
     def compute(x: Numbers) -> list[Numbers]:
         data = np.pad(x.data.astype(np.float64), widths, constant_values=filler)
-        if not is_float(type.element):
+        if not is_float(type_.element):
             data = np.pad(x.data, widths, constant_values=filler)
         return [Numbers(data.astype(x.data.dtype), np.pad(x.error, widths))]
 
-    writer.add("tensor.pad", [value], [type], lines, compute)
+    writer.add("tensor.pad", [value], [type_], lines, compute)
 
 
-def _window(writer: Writer, shape: Sequence[int], strides: bool) -> tuple[list[int], list[int], list[int]]:
+def _window(
+    writer: Writer, shape: Sequence[int], strides: bool
+) -> tuple[list[int], list[int], list[int]]:
     """Offsets, sizes and strides of a part of a tensor."""
     rng = writer.rng
     offsets, sizes, steps = [], [], []
     for extent in shape:
         step = rng.choice((1, 1, 1, 2, 3)) if strides else 1
-        count = rng.randint(1, max(1, (extent + step - 1) // step)) if rng.random() < 0.7 else (extent + step - 1) // step
+        count = (
+            rng.randint(1, max(1, (extent + step - 1) // step))
+            if rng.random() < 0.7
+            else (extent + step - 1) // step
+        )
         offsets.append(rng.randint(0, extent - 1 - (count - 1) * step))
         sizes.append(count)
         steps.append(step)
     return offsets, sizes, steps
 
 
-def _slices(offsets: Sequence[int], sizes: Sequence[int], steps: Sequence[int]) -> tuple[slice, ...]:
-    return tuple(slice(o, o + (n - 1) * s + 1, s) for o, n, s in zip(offsets, sizes, steps, strict=True))
+def _slices(
+    offsets: Sequence[int], sizes: Sequence[int], steps: Sequence[int]
+) -> tuple[slice, ...]:
+    return tuple(
+        slice(o, o + (n - 1) * s + 1, s) for o, n, s in zip(offsets, sizes, steps, strict=True)
+    )
 
 
-def _moving(writer: Writer, offsets: list[int], shape: Sequence[int], sizes: Sequence[int]) -> tuple[list[str], list[Value], int | None]:
+def _moving(
+    writer: Writer, offsets: list[int], shape: Sequence[int], sizes: Sequence[int]
+) -> tuple[list[str], list[Value], int | None]:
     """Offsets as text; now and then one of them a value: the loop's counter, or an argument's."""
     texts = [str(o) for o in offsets]
     counters = [v for v in writer.pool if v.type == INDEX]
@@ -324,10 +349,10 @@ def extract_slice(writer: Writer) -> None:
         texts[dim], steps[dim] = "%$1", 1
         sizes[dim] = writer.rng.choice((1, 1, max(1, sizes[dim] // 2)))
     kept = [d for d in range(value.type.rank) if sizes[d] > 1 or writer.rng.random() < 0.7]
-    type = Type(tuple(sizes[d] for d in kept), value.type.element)
+    type_ = Type(tuple(sizes[d] for d in kept), value.type.element)
     line = (
         f"%= = tensor.extract_slice %$0[{', '.join(texts)}] {sizes} {steps} : "
-        f"{value.type} to {type}"
+        f"{value.type} to {type_}"
     )
 
     def compute(x: Numbers, *at: Numbers) -> list[Numbers]:
@@ -335,9 +360,9 @@ def extract_slice(writer: Writer) -> None:
         if dim is not None:
             where[dim] = _in_bounds(at[0], sizes[dim], value.type.shape[dim])
         part = _slices(where, sizes, steps)
-        return [x.map(lambda a: a[part].reshape(type.shape))]
+        return [x.map(lambda a: a[part].reshape(type_.shape))]
 
-    writer.add("tensor.extract_slice", [value, *index], [type], [line], compute)
+    writer.add("tensor.extract_slice", [value, *index], [type_], [line], compute)
 
 
 def _in_bounds(at: Numbers, extent: int, whole: int) -> int:
@@ -377,7 +402,9 @@ def insert_slice(writer: Writer) -> None:
 def update_from_own_slice(writer: Writer) -> None:
     """``y[a:b] = f(y[c:d])``: a shifted cache."""
     rng = writer.rng
-    target = writer.value(lambda t: t.rank >= 1 and t.shape[0] > 1 and t.element in (*FLOATS[:3], *INTEGERS))
+    target = writer.value(
+        lambda t: t.rank >= 1 and t.shape[0] > 1 and t.element in (*FLOATS[:3], *INTEGERS)
+    )
     count = rng.randint(1, target.type.shape[0] - 1)
     start, to = (rng.randint(0, target.type.shape[0] - count) for _ in range(2))
     rest = target.type.shape[1:]
@@ -418,65 +445,88 @@ def reshape(writer: Writer) -> None:
     """Two or more dimensions collapsed, or one of them split."""
     rng = writer.rng
     value = writer.value(lambda t: t.rank >= 1)
-    type = value.type
-    if type.rank >= 2 and rng.random() < 0.5:
-        at = rng.randrange(type.rank - 1)
-        groups = [[d] for d in range(at)] + [[at, at + 1]] + [[d] for d in range(at + 2, type.rank)]
-        shape = tuple(int(np.prod([type.shape[d] for d in g])) for g in groups)
-        new = Type(shape, type.element, tuple(any(type.dynamic[d] for d in g) for g in groups))
-        line = f"%= = tensor.collapse_shape %$0 {groups} : {type} into {new}"
-        writer.add("tensor.collapse_shape", [value], [new], [line], lambda x: [x.map(lambda a: a.reshape(shape))])
+    type_ = value.type
+    if type_.rank >= 2 and rng.random() < 0.5:
+        at = rng.randrange(type_.rank - 1)
+        groups = (
+            [[d] for d in range(at)] + [[at, at + 1]] + [[d] for d in range(at + 2, type_.rank)]
+        )
+        shape = tuple(int(np.prod([type_.shape[d] for d in g])) for g in groups)
+        new = Type(shape, type_.element, tuple(any(type_.dynamic[d] for d in g) for g in groups))
+        line = f"%= = tensor.collapse_shape %$0 {groups} : {type_} into {new}"
+        writer.add(
+            "tensor.collapse_shape",
+            [value],
+            [new],
+            [line],
+            lambda x: [x.map(lambda a: a.reshape(shape))],
+        )
         return
-    at = rng.randrange(type.rank)
-    parts = [f for f in range(1, type.shape[at] + 1) if type.shape[at] % f == 0]
+    at = rng.randrange(type_.rank)
+    parts = [f for f in range(1, type_.shape[at] + 1) if type_.shape[at] % f == 0]
     inner = rng.choice(parts)
-    shape = (*type.shape[:at], type.shape[at] // inner, inner, *type.shape[at + 1 :])
-    new = Type(shape, type.element, (*type.dynamic[: at + 1], False, *type.dynamic[at + 1 :]))
-    groups = [[d] for d in range(at)] + [[at, at + 1]] + [[d + 1] for d in range(at + 1, type.rank)]
+    shape = (*type_.shape[:at], type_.shape[at] // inner, inner, *type_.shape[at + 1 :])
+    new = Type(shape, type_.element, (*type_.dynamic[: at + 1], False, *type_.dynamic[at + 1 :]))
+    groups = (
+        [[d] for d in range(at)] + [[at, at + 1]] + [[d + 1] for d in range(at + 1, type_.rank)]
+    )
     lines: list[str] = []
     sizes = [*map(str, shape)]
     for d in range(new.rank):
         if new.dynamic[d]:
             old = d if d <= at else d - 1
-            lines += size(f"n{d}", 0, old, type)
+            lines += size(f"n{d}", 0, old, type_)
             sizes[d] = f"%~n{d}"
             if d == at:
-                lines += [f"%~q = arith.constant {inner} : index", f"%~w = arith.divui %~n{d}, %~q : index"]
+                lines += [
+                    f"%~q = arith.constant {inner} : index",
+                    f"%~w = arith.divui %~n{d}, %~q : index",
+                ]
                 sizes[d] = "%~w"
-    lines.append(f"%= = tensor.expand_shape %$0 {groups} output_shape [{', '.join(sizes)}] : {type} into {new}")
-    writer.add("tensor.expand_shape", [value], [new], lines, lambda x: [x.map(lambda a: a.reshape(shape))])
+    lines.append(
+        f"%= = tensor.expand_shape %$0 {groups} output_shape [{', '.join(sizes)}] : {type_} into {new}"
+    )
+    writer.add(
+        "tensor.expand_shape", [value], [new], lines, lambda x: [x.map(lambda a: a.reshape(shape))]
+    )
 
 
 def cast_shape(writer: Writer) -> None:
     """Sizes are forgotten, or asserted."""
     value = writer.value(lambda t: t.rank >= 1)
     dynamic = tuple(writer.rng.random() < 0.5 for _ in value.type.shape)
-    type = Type(value.type.shape, value.type.element, dynamic)
-    if type == value.type or not writer.dynamic:
+    type_ = Type(value.type.shape, value.type.element, dynamic)
+    if type_ == value.type or not writer.dynamic:
         raise Unfit
-    writer.add("tensor.cast", [value], [type], [f"%= = tensor.cast %$0 : {value.type} to {type}"], lambda x: [x])
+    writer.add(
+        "tensor.cast",
+        [value],
+        [type_],
+        [f"%= = tensor.cast %$0 : {value.type} to {type_}"],
+        lambda x: [x],
+    )
 
 
 def reverse(writer: Writer) -> None:
     """Read backwards along a dimension, by ``tensor.extract`` in a generic."""
     value = writer.value(lambda t: t.rank >= 1)
     dim = writer.rng.randrange(value.type.rank)
-    type, rank = value.type, value.type.rank
+    type_, rank = value.type, value.type.rank
     lines = [
-        *empty("e", type, [value], [(0, d) for d in range(rank)]),
-        *size("n", 0, dim, type),
+        *empty("e", type_, [value], [(0, d) for d in range(rank)]),
+        *size("n", 0, dim, type_),
         "%~one = arith.constant 1 : index",
         "%~last = arith.subi %~n, %~one : index",
         f"%= = linalg.generic {{indexing_maps = [{dims_map(rank, range(rank))}], iterator_types = "
-        f"{kinds(rank)}}} outs(%~e : {type}) {{",
-        f"^bb0(%o: {type.element}):",
+        f"{kinds(rank)}}} outs(%~e : {type_}) {{",
+        f"^bb0(%o: {type_.element}):",
         *(f"  %i{d} = linalg.index {d} : index" for d in range(rank)),
         f"  %r = arith.subi %~last, %i{dim} : index",
-        f"  %x = tensor.extract %$0[{', '.join('%r' if d == dim else f'%i{d}' for d in range(rank))}] : {type}",
-        f"  linalg.yield %x : {type.element}",
-        f"}} -> {type}",
+        f"  %x = tensor.extract %$0[{', '.join('%r' if d == dim else f'%i{d}' for d in range(rank))}] : {type_}",
+        f"  linalg.yield %x : {type_.element}",
+        f"}} -> {type_}",
     ]
-    writer.add("reverse", [value], [type], lines, lambda x: [x.map(lambda a: np.flip(a, dim))])
+    writer.add("reverse", [value], [type_], lines, lambda x: [x.map(lambda a: np.flip(a, dim))])
 
 
 def gather(writer: Writer) -> None:
@@ -486,17 +536,19 @@ def gather(writer: Writer) -> None:
     count = writer.size()
     indices = writer.integers((count,), 0, table.type.shape[0], rng.choice(("i32", "i64")))
     rest, rank = table.type.shape[1:], table.type.rank
-    type = Type((count, *rest), table.type.element, (indices.type.dynamic[0], *table.type.dynamic[1:]))
+    type_ = Type(
+        (count, *rest), table.type.element, (indices.type.dynamic[0], *table.type.dynamic[1:])
+    )
     lines = [
-        *empty("e", type, [table, indices], [(1, 0), *((0, d) for d in range(1, rank))]),
+        *empty("e", type_, [table, indices], [(1, 0), *((0, d) for d in range(1, rank))]),
         f"%= = linalg.generic {{indexing_maps = [{dims_map(rank, [0])}, {dims_map(rank, range(rank))}], "
-        f"iterator_types = {kinds(rank)}}} ins(%$1 : {indices.type}) outs(%~e : {type}) {{",
-        f"^bb0(%n: {indices.type.element}, %o: {type.element}):",
+        f"iterator_types = {kinds(rank)}}} ins(%$1 : {indices.type}) outs(%~e : {type_}) {{",
+        f"^bb0(%n: {indices.type.element}, %o: {type_.element}):",
         f"  %r = arith.index_cast %n : {indices.type.element} to index",
         *(f"  %i{d} = linalg.index {d} : index" for d in range(1, rank)),
         f"  %x = tensor.extract %$0[{', '.join(['%r', *(f'%i{d}' for d in range(1, rank))])}] : {table.type}",
-        f"  linalg.yield %x : {type.element}",
-        f"}} -> {type}",
+        f"  linalg.yield %x : {type_.element}",
+        f"}} -> {type_}",
     ]
 
     def compute(x: Numbers, at: Numbers) -> list[Numbers]:
@@ -504,25 +556,30 @@ def gather(writer: Writer) -> None:
             raise Unfit
         return [x.map(lambda a: a[at.data])]
 
-    writer.add("gather", [table, indices], [type], lines, compute)
+    writer.add("gather", [table, indices], [type_], lines, compute)
 
 
 def constant(writer: Writer) -> None:
     """A dense constant, or a filled tensor."""
     rng = writer.rng
-    shape = (writer.size(),) if rng.random() < 0.5 else (rng.choice((1, 2, 4)), rng.choice((1, 3, 8)))
-    type = Type(shape, writer.element)
-    if type.element in FP8:
+    shape = (
+        (writer.size(),) if rng.random() < 0.5 else (rng.choice((1, 2, 4)), rng.choice((1, 3, 8)))
+    )
+    type_ = Type(shape, writer.element)
+    if type_.element in FP8:
         raise Unfit
-    numbers = writer.numbers(type)
+    numbers = writer.numbers(type_)
     if rng.random() < 0.5:
         value = numbers.data.reshape(-1)[:1]
-        numbers = exactly(np.broadcast_to(value, type.shape).copy())
-        lines = [*empty("e", type, [], []), *fill("f", "e", _literal(value[0], type.element), type)]
+        numbers = exactly(np.broadcast_to(value, type_.shape).copy())
+        lines = [
+            *empty("e", type_, [], []),
+            *fill("f", "e", _literal(value[0], type_.element), type_),
+        ]
         lines[-1] = lines[-1].replace("%~f =", "%= =")
     else:
-        lines = [f"%= = arith.constant dense<{_dense(numbers.data, type.element)}> : {type}"]
-    writer.add("constant", [], [type], lines, lambda: [numbers])
+        lines = [f"%= = arith.constant dense<{_dense(numbers.data, type_.element)}> : {type_}"]
+    writer.add("constant", [], [type_], lines, lambda: [numbers])
 
 
 def _literal(value: object, element: str) -> str:
@@ -542,15 +599,15 @@ def splat_extract(writer: Writer) -> None:
     value = writer.value(lambda t: t.rank >= 1)
     at = [writer.rng.randrange(s) for s in value.type.shape]
     shape = tuple(writer.size() for _ in range(writer.rng.choice((1, 2))))
-    type = Type(shape, value.type.element)
+    type_ = Type(shape, value.type.element)
     lines = [
         *(f"%~i{d} = arith.constant {i} : index" for d, i in enumerate(at)),
         f"%~x = tensor.extract %$0[{', '.join(f'%~i{d}' for d in range(len(at)))}] : {value.type}",
-        *empty("e", type, [], []),
-        f"%= = linalg.fill ins(%~x : {type.element}) outs(%~e : {type}) -> {type}",
+        *empty("e", type_, [], []),
+        f"%= = linalg.fill ins(%~x : {type_.element}) outs(%~e : {type_}) -> {type_}",
     ]
     writer.add(
-        "fill", [value], [type], lines,
+        "fill", [value], [type_], lines,
         lambda x: [x.map(lambda a: np.broadcast_to(a[tuple(at)], shape))],
     )  # fmt: skip
 
@@ -560,4 +617,3 @@ MOVEMENT = (
     cast_shape, reverse, gather, splat_extract,
 )  # fmt: skip
 ELEMENTWISE = (elementwise, elementwise, elementwise, cast_elements, named_elementwise, constant)
-

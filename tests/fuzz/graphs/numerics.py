@@ -80,7 +80,9 @@ def rounded(exact: Array, error: Array, element: str) -> Numbers:
     """
     exact, error = np.broadcast_arrays(np.asarray(exact, np.float64), error)
     magnitude = np.abs(exact) + error
-    if not np.all(np.isfinite(magnitude)) or np.any(magnitude > float(finfo(dtype_of(element)).max)):
+    if not np.all(np.isfinite(magnitude)) or np.any(
+        magnitude > float(finfo(dtype_of(element)).max)
+    ):
         raise Unfit
     data = exact.astype(dtype_of(element))
     inexact = (data.astype(np.float64) != exact) | (error > 0)

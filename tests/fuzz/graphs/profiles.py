@@ -26,7 +26,15 @@ LOOPS = Profile(
 # Products in a net: what the dispatch stage packs and fuses.
 PRODUCTS = Profile(
     "linalg",
-    (*ELEMENTWISE[:3], *MOVEMENT[:1], matmul, matmul_family, matmul_family, scaled_matmul, *REDUCTIONS),
+    (
+        *ELEMENTWISE[:3],
+        *MOVEMENT[:1],
+        matmul,
+        matmul_family,
+        matmul_family,
+        scaled_matmul,
+        *REDUCTIONS,
+    ),
     ("f32", "f32", "f32", "bf16", "i8"),
     sizes=(16, 24, 32, 33, 64),
     nodes=(4, 12),

@@ -203,16 +203,22 @@ def _on_float(body: Scalars, rng: random.Random, index: int, exact: bool) -> int
     if kind == "function":
         return _function(body, rng, index)
     if kind == "convert":
-        return convert(body, index, rng.choice([e for e in (*FLOATS[:3], "i32", "i8") if e != element]))
+        return convert(
+            body, index, rng.choice([e for e in (*FLOATS[:3], "i32", "i8") if e != element])
+        )
     if kind == "quantize":
         # As models quantize: clamped to the format, narrowed, and widened again.
         low, high = body.constant(-448.0, element), body.constant(448.0, element)
         least = _binary(body, index, low, "maximumf")
-        fp8 = convert(body, _binary(body, least, high, "minimumf"), rng.choice(("f8E4M3FN", "f8E5M2")))
+        fp8 = convert(
+            body, _binary(body, least, high, "minimumf"), rng.choice(("f8E4M3FN", "f8E5M2"))
+        )
         return convert(body, fp8, element)
     other = _other(body, rng, element)
     if kind == "compare":
-        condition = compare(body, index, other, rng.choice(("olt", "ole", "ogt", "oge", "oeq", "une", "ult", "uge")))
+        condition = compare(
+            body, index, other, rng.choice(("olt", "ole", "ogt", "oge", "oeq", "une", "ult", "uge"))
+        )
         return select(body, condition, index, other)
     if kind == "fma":
         product = _binary(body, index, other, "mulf")
@@ -239,12 +245,18 @@ def _function(body: Scalars, rng: random.Random, index: int) -> int:
     name = rng.choice([*_FUNCTIONS])
     if name in ("math.sqrt", "math.rsqrt", "math.log", "math.log1p"):
         size = body.add(
-            f"math.absf {{0}} : {element}", element, (index,), lambda x: Numbers(np.abs(x.data), x.error)
+            f"math.absf {{0}} : {element}",
+            element,
+            (index,),
+            lambda x: Numbers(np.abs(x.data), x.error),
         )
         index = _binary(body, size, body.constant(0.5, element), "addf")
     f, least = _FUNCTIONS[name]
     return body.add(
-        f"{name} {{0}} : {element}", element, (index,), lambda x: function(f, x, element, least=least)
+        f"{name} {{0}} : {element}",
+        element,
+        (index,),
+        lambda x: function(f, x, element, least=least),
     )
 
 
@@ -280,9 +292,14 @@ def _on_integer(body: Scalars, rng: random.Random, index: int) -> int:
         name, by = rng.choice(("shli", "shrsi", "shrui")), rng.randrange(bits)
         other = body.constant(by, element)
     elif kind == "divide":
-        name, other = rng.choice(("divsi", "remsi", "divui", "remui")), body.constant(rng.choice((1, 2, 3, 7)), element)
+        name, other = (
+            rng.choice(("divsi", "remsi", "divui", "remui")),
+            body.constant(rng.choice((1, 2, 3, 7)), element),
+        )
     else:
-        name = rng.choice(("addi", "subi", "muli", "andi", "ori", "xori", "maxsi", "minsi", "maxui", "minui"))
+        name = rng.choice(
+            ("addi", "subi", "muli", "andi", "ori", "xori", "maxsi", "minsi", "maxui", "minui")
+        )
         other = _other(body, rng, element)
     if kind == "compare":
         predicate = rng.choice(("slt", "sge", "eq", "ne", "ult", "ugt"))
@@ -294,7 +311,9 @@ def integer_binary(body: Scalars, a: int, b: int, name: str) -> int:
     element = body.elements[a]
 
     def apply(x: Numbers, y: Numbers) -> Numbers:
-        return exactly(np.asarray(_INTEGER[name](*_as_read(name, x.data, y.data))).view(x.data.dtype))
+        return exactly(
+            np.asarray(_INTEGER[name](*_as_read(name, x.data, y.data))).view(x.data.dtype)
+        )
 
     return body.add(f"arith.{name} {{0}}, {{1}} : {element}", element, (a, b), apply)
 

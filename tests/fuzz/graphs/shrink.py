@@ -2,34 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from .graph import Body, Graph, Node, Value
 from .judge import Outcome, Setting, judge, kind_of_failure
 from .numerics import Unfit
 
+Fails = Callable[[Sequence[Graph]], Sequence[bool]]
 
-def shrink(graph: Graph, outcome: Outcome, setting: Setting, rounds: int = 30) -> Graph:
-    """The smallest graph that this finds with the outcome that ``graph`` has.
 
-    Each round compiles all graphs that are one change smaller as one program,
-    and goes on from the smallest that still fails.
+def shrink(graph: Graph, fails: Fails, rounds: int = 30) -> Graph:
+    """The smallest graph that this finds among those that fail.
+
+    Each round tries all graphs that are one change smaller, together, and goes
+    on from the smallest that still fails.
     """
-    wanted = kind_of_failure(outcome)
     for _ in range(rounds):
-        smaller = sorted(candidates(graph), key=cost)
-        if not smaller:
-            return graph
-        named = [replace(c, name=f"{graph.name}_{i}") for i, c in enumerate(smaller)]
-        outcomes = judge(named, setting)
-        failing = [
-            c for c, o in zip(smaller, outcomes, strict=True) if kind_of_failure(o) == wanted
+        smaller = [
+            replace(c, name=f"{graph.name}_{i}")
+            for i, c in enumerate(sorted(candidates(graph), key=cost))
         ]
+        failing = [c for c, f in zip(smaller, fails(smaller), strict=True) if f]
         if not failing:
             return graph
-        graph = failing[0]
+        graph = replace(failing[0], name=graph.name)
     return graph
+
+
+def as_before(outcome: Outcome, setting: Setting) -> Fails:
+    """Whether graphs fail as one did that had this outcome."""
+    wanted = kind_of_failure(outcome)
+
+    def fails(graphs: Sequence[Graph]) -> list[bool]:
+        return [kind_of_failure(o) == wanted for o in judge(graphs, setting)]
+
+    return fails
 
 
 def cost(graph: Graph) -> tuple[int, int]:
@@ -122,14 +130,10 @@ def _clean(graph: Graph) -> Graph:
     """Without nodes and arguments that nothing reads."""
     nodes, read = _live(graph.nodes, dict.fromkeys(graph.results))
     kept = [(a, x) for a, x in zip(graph.arguments, graph.inputs, strict=True) if a in read]
-    return replace(
-        graph, nodes=nodes, arguments=[a for a, _ in kept], inputs=[x for _, x in kept]
-    )
+    return replace(graph, nodes=nodes, arguments=[a for a, _ in kept], inputs=[x for _, x in kept])
 
 
-def _live(
-    nodes: Sequence[Node], wanted: dict[Value, None]
-) -> tuple[list[Node], dict[Value, None]]:
+def _live(nodes: Sequence[Node], wanted: dict[Value, None]) -> tuple[list[Node], dict[Value, None]]:
     """The nodes that ``wanted`` values need, and all values that these read."""
     read = {**wanted}
     kept: list[Node] = []

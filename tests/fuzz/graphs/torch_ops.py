@@ -40,7 +40,9 @@ def ints(name: str, values: Sequence[int]) -> list[str]:
     parts = [f"%~{name}{i}" for i in range(len(values))]
     lines = [f"{p} = torch.constant.int {v}" for p, v in zip(parts, values, strict=True)]
     types = ", ".join(["!torch.int"] * len(values))
-    listed = f"torch.prim.ListConstruct {', '.join(parts)}" if values else "torch.prim.ListConstruct"
+    listed = (
+        f"torch.prim.ListConstruct {', '.join(parts)}" if values else "torch.prim.ListConstruct"
+    )
     return [*lines, f"%~{name} = {listed} : ({types}) -> !torch.list<int>"]
 
 
@@ -52,7 +54,11 @@ _NONE = {"%none": "!torch.none", "%true": "!torch.bool", "%false": "!torch.bool"
 
 
 def call(
-    op: str, operands: Sequence[str], types: Sequence[str], results: Sequence[Type], target: str = "%="
+    op: str,
+    operands: Sequence[str],
+    types: Sequence[str],
+    results: Sequence[Type],
+    target: str = "%=",
 ) -> str:
     """One op. Types of operands by name, where not given as ``None``."""
     shown = [*types]
@@ -63,7 +69,6 @@ def call(
 
 def _floats(writer: Writer, *ranks: int) -> Value:
     return writer.value(lambda t: t.element in _FLOAT and (not ranks or t.rank in ranks))
-
 
 
 # --- elementwise ---
@@ -81,7 +86,9 @@ def unary(writer: Writer) -> None:
     x = _floats(writer)
     element = x.type.element
     if writer.exact:
-        name = rng.choice(("aten.relu", "aten.neg", "aten.abs", "aten.floor", "aten.ceil", "aten.round"))
+        name = rng.choice(
+            ("aten.relu", "aten.neg", "aten.abs", "aten.floor", "aten.ceil", "aten.round")
+        )
         of: Callable[[Array], Array] = {
             "aten.relu": lambda a: np.maximum(a, 0), "aten.neg": np.negative, "aten.abs": np.abs,
             "aten.floor": np.floor, "aten.ceil": np.ceil, "aten.round": np.rint,
@@ -124,7 +131,9 @@ def gelu(writer: Writer) -> None:
         if kind == "tanh":  # torch-mlir has 0.797724 for sqrt(2 / pi)
             blur = blur + 2.0**-12 * np.abs(a.wide)
         if element != "f32":
-            blur = blur + 4 * 2.0 ** (-7 if element == "bf16" else -10) * np.maximum(np.abs(a.wide), 2.0**-6)
+            blur = blur + 4 * 2.0 ** (-7 if element == "bf16" else -10) * np.maximum(
+                np.abs(a.wide), 2.0**-6
+            )
         return [rounded(value, blur, element)]
 
     writer.add("aten.gelu", [x], [x.type], lines, compute)
@@ -151,7 +160,9 @@ def binary(writer: Writer) -> None:
     shape = [1 if rng.random() < 0.2 else s for s in x.type.shape[x.type.rank - kept :]]
     y = writer.shaped(shape, element)
     # torch-mlir asks for a broadcast that it can see.
-    if any(y.type.dynamic) or (x.type.dynamic != (False,) * x.type.rank and kept and y.type.shape != (1,) * kept):
+    if any(y.type.dynamic) or (
+        x.type.dynamic != (False,) * x.type.rank and kept and y.type.shape != (1,) * kept
+    ):
         same = y.type.dynamic == x.type.dynamic and y.type.shape == x.type.shape
         if not same:
             raise Unfit
@@ -175,7 +186,9 @@ def _binary(writer: Writer, op: str, x: Value, y: Value, name: str, lines: list[
         apply = scalars.float_op(element, name)
     else:
         body = scalars.Scalars([element, element])
-        scalars.integer_binary(body, 0, 1, {"maximum": "maxsi", "minimum": "minsi"}.get(name, f"{name}i"))
+        scalars.integer_binary(
+            body, 0, 1, {"maximum": "maxsi", "minimum": "minsi"}.get(name, f"{name}i")
+        )
         apply = body.steps[0][0]
 
     def compute(a: Numbers, b: Numbers) -> list[Numbers]:
@@ -211,7 +224,13 @@ def scalar_binary(writer: Writer) -> None:
         body.add("", element, (0, other), scalars.float_op(element, f"{name}f"))
     else:
         scalars.integer_binary(body, 0, other, f"{name}i")
-    writer.add(f"aten.{name}.Scalar", [x], [x.type], lines, lambda a: [_spread(body.run([a])[-1], x.type.shape)])
+    writer.add(
+        f"aten.{name}.Scalar",
+        [x],
+        [x.type],
+        lines,
+        lambda a: [_spread(body.run([a])[-1], x.type.shape)],
+    )
 
 
 def clamp(writer: Writer) -> None:
@@ -220,7 +239,12 @@ def clamp(writer: Writer) -> None:
     lines = [
         f"%~l = torch.constant.float {low:e}",
         f"%~h = torch.constant.float {high:e}",
-        call("aten.clamp", ["%$0", "%~l", "%~h"], [x.type.torch, "!torch.float", "!torch.float"], [x.type]),
+        call(
+            "aten.clamp",
+            ["%$0", "%~l", "%~h"],
+            [x.type.torch, "!torch.float", "!torch.float"],
+            [x.type],
+        ),
     ]
     writer.add(
         "aten.clamp", [x], [x.type], lines,
@@ -238,8 +262,19 @@ def compare_where(writer: Writer) -> None:
     of = {"gt": np.greater, "lt": np.less, "ge": np.greater_equal, "eq": np.equal}[name]
     flags = x.type.with_element("i1")
     lines = [
-        call(f"aten.{name}.Tensor", ["%$0", "%$1"], [x.type.torch, y.type.torch], [flags], target="%~c"),
-        call("aten.where.self", ["%~c", "%$0", "%$2"], [flags.torch, x.type.torch, z.type.torch], [x.type]),
+        call(
+            f"aten.{name}.Tensor",
+            ["%$0", "%$1"],
+            [x.type.torch, y.type.torch],
+            [flags],
+            target="%~c",
+        ),
+        call(
+            "aten.where.self",
+            ["%~c", "%$0", "%$2"],
+            [flags.torch, x.type.torch, z.type.torch],
+            [x.type],
+        ),
     ]
 
     def compute(a: Numbers, b: Numbers, c: Numbers) -> list[Numbers]:
@@ -256,42 +291,47 @@ def to_dtype(writer: Writer) -> None:
     element = rng.choice([e for e in (*_FLOAT, *FP8, "i32", "i64", "i8") if e != x.type.element])
     if element in FP8 and not is_float(x.type.element):
         raise Unfit
-    type = x.type.with_element(element)
+    type_ = x.type.with_element(element)
     lines = [
         integer("d", CODES[element]),
-        call("prims.convert_element_type", ["%$0", "%~d"], [x.type.torch, "!torch.int"], [type]),
+        call("prims.convert_element_type", ["%$0", "%~d"], [x.type.torch, "!torch.int"], [type_]),
     ]
     if rng.random() < 0.5:
         lines[1] = call(
             "aten.to.dtype", ["%$0", "%~d", "%false", "%false", "%none"],
-            [x.type.torch, "!torch.int", "!torch.bool", "!torch.bool", "!torch.none"], [type],
+            [x.type.torch, "!torch.int", "!torch.bool", "!torch.bool", "!torch.none"], [type_],
         )  # fmt: skip
-    writer.add("to.dtype", [x], [type], lines, lambda a: [converted(a, x.type.element, element)])
+    writer.add("to.dtype", [x], [type_], lines, lambda a: [converted(a, x.type.element, element)])
 
 
 # --- products ---
 
 
 def _product(
-    writer: Writer, op: str, operands: Sequence[Value], equation: str, type: Type, length: int,
+    writer: Writer, op: str, operands: Sequence[Value], equation: str, type_: Type, length: int,
     lines: Sequence[str] = (), extra: Sequence[tuple[str, str]] = (), bias: bool = False,
 ) -> None:  # fmt: skip
     """``bias``: the last operand is added to the result."""
-    element = type.element
+    element = type_.element
     names = [f"%${i}" for i in range(len(operands))]
     types = [o.type.torch for o in operands]
     if op == "aten.addmm":
         names, types = [names[2], *names[:2]], [types[2], *types[:2]]
-    text = call(op, [*names, *(n for n, _ in extra)], [*types, *(t for _, t in extra)], [type])
+    text = call(op, [*names, *(n for n, _ in extra)], [*types, *(t for _, t in extra)], [type_])
 
     def compute(a: Numbers, b: Numbers, *c: Numbers) -> list[Numbers]:
-        total = sums([a, b], lambda p, q: np.asarray(np.einsum(equation, p, q)), length, element if not is_float(element) else "f32")
+        total = sums(
+            [a, b],
+            lambda p, q: np.asarray(np.einsum(equation, p, q)),
+            length,
+            element if not is_float(element) else "f32",
+        )
         total = rounded(total.wide, total.error, element) if is_float(element) else total
         if bias:
-            total = scalars.float_op(element, "addf")(total, _spread(c[0], type.shape))
+            total = scalars.float_op(element, "addf")(total, _spread(c[0], type_.shape))
         return [total]
 
-    writer.add(op, operands, [type], [*lines, text], compute)
+    writer.add(op, operands, [type_], [*lines, text], compute)
 
 
 def mm(writer: Writer) -> None:
@@ -307,8 +347,8 @@ def mm(writer: Writer) -> None:
         if y.type.dynamic[0] or y.type.dynamic[1]:
             raise Unfit
         op = rng.choice(("aten.bmm", "aten.matmul"))
-        type = Type((b, m, n), element, (False, x.type.dynamic[1], y.type.dynamic[2]))
-        _product(writer, op, [x, y], "bmk,bkn->bmn", type, k)
+        type_ = Type((b, m, n), element, (False, x.type.dynamic[1], y.type.dynamic[2]))
+        _product(writer, op, [x, y], "bmk,bkn->bmn", type_, k)
         return
     m, k = x.type.shape
     n = writer.size()
@@ -317,7 +357,7 @@ def mm(writer: Writer) -> None:
     y = writer.shaped((k, n), element, new=0.6)
     if y.type.dynamic[0]:
         raise Unfit
-    type = Type((m, n), element, (x.type.dynamic[0], y.type.dynamic[1]))
+    type_ = Type((m, n), element, (x.type.dynamic[0], y.type.dynamic[1]))
     op = rng.choice(("aten.mm", "aten.mm", "aten.matmul", "aten.addmm"))
     if op == "aten.addmm":
         c = writer.shaped((n,), element)
@@ -325,9 +365,9 @@ def mm(writer: Writer) -> None:
             raise Unfit
         lines = [integer("o", 1)]
         extra = [("%~o", "!torch.int")] * 2
-        _product(writer, op, [x, y, c], "mk,kn->mn", type, k, lines, extra, bias=True)
+        _product(writer, op, [x, y, c], "mk,kn->mn", type_, k, lines, extra, bias=True)
         return
-    _product(writer, op, [x, y], "mk,kn->mn", type, k)
+    _product(writer, op, [x, y], "mk,kn->mn", type_, k)
 
 
 def linear(writer: Writer) -> None:
@@ -337,14 +377,16 @@ def linear(writer: Writer) -> None:
         raise Unfit
     w = writer.make(Type((n, k), x.type.element))
     shape = (*x.type.shape[:-1], n)
-    type = Type(shape, x.type.element, (*x.type.dynamic[:-1], False))
+    type_ = Type(shape, x.type.element, (*x.type.dynamic[:-1], False))
     operands = [x, w]
     bias = writer.rng.random() < 0.5
     extra = [] if bias else [("%none", "!torch.none")]
     if bias:
         operands.append(writer.make(Type((n,), x.type.element)))
     letters = "abc"[: x.type.rank - 1]
-    _product(writer, "aten.linear", operands, f"{letters}k,nk->{letters}n", type, k, (), extra, bias)
+    _product(
+        writer, "aten.linear", operands, f"{letters}k,nk->{letters}n", type_, k, (), extra, bias
+    )
 
 
 def conv2d(writer: Writer) -> None:
@@ -354,18 +396,24 @@ def conv2d(writer: Writer) -> None:
     window = [rng.choice((1, 2, 3)) for _ in range(2)]
     stride, dilation = ([rng.choice((1, 1, 2)) for _ in range(2)] for _ in range(2))
     padding = [rng.choice((0, 0, 1)) for _ in range(2)]
-    image = [(w - 1) * d + 1 + s * rng.randint(0, 5) for w, d, s in zip(window, dilation, stride, strict=True)]
+    image = [
+        (w - 1) * d + 1 + s * rng.randint(0, 5)
+        for w, d, s in zip(window, dilation, stride, strict=True)
+    ]
     x = writer.shaped((n, c, *image), element)
     if any(x.type.dynamic[1:]):
         raise Unfit
     w = writer.make(Type((f, c, *window), element))
-    out = [(i + 2 * p - (k - 1) * d - 1) // s + 1 for i, p, k, d, s in zip(image, padding, window, dilation, stride, strict=True)]
-    type = Type((n, f, *out), element, (x.type.dynamic[0], False, False, False))
+    out = [
+        (i + 2 * p - (k - 1) * d - 1) // s + 1
+        for i, p, k, d, s in zip(image, padding, window, dilation, stride, strict=True)
+    ]
+    type_ = Type((n, f, *out), element, (x.type.dynamic[0], False, False, False))
     lines = [
         *ints("s", stride), *ints("p", padding), *ints("d", dilation), integer("g", 1),
         call(
             "aten.conv2d", ["%$0", "%$1", "%none", "%~s", "%~p", "%~d", "%~g"],
-            [x.type.torch, w.type.torch, "!torch.none", *["!torch.list<int>"] * 3, "!torch.int"], [type],
+            [x.type.torch, w.type.torch, "!torch.none", *["!torch.list<int>"] * 3, "!torch.int"], [type_],
         ),
     ]  # fmt: skip
 
@@ -378,7 +426,7 @@ def conv2d(writer: Writer) -> None:
         total = sums([a, b], add_up, c * window[0] * window[1], "f32")
         return [rounded(total.wide, total.error, element)]
 
-    writer.add("aten.conv2d", [x, w], [type], lines, compute)
+    writer.add("aten.conv2d", [x, w], [type_], lines, compute)
 
 
 def max_pool(writer: Writer) -> None:
@@ -390,30 +438,40 @@ def max_pool(writer: Writer) -> None:
     x = writer.shaped((rng.choice((1, 2)), rng.choice((1, 3)), *image), element)
     if any(x.type.dynamic[1:]):
         raise Unfit
-    out = [(i + 2 * p - w) // s + 1 for i, p, w, s in zip(image, padding, window, stride, strict=True)]
-    type = Type((*x.type.shape[:2], *out), element, x.type.dynamic)
+    out = [
+        (i + 2 * p - w) // s + 1 for i, p, w, s in zip(image, padding, window, stride, strict=True)
+    ]
+    type_ = Type((*x.type.shape[:2], *out), element, x.type.dynamic)
     lines = [
         *ints("k", window), *ints("s", stride), *ints("p", padding), *ints("d", [1, 1]),
         call(
             "aten.max_pool2d", ["%$0", "%~k", "%~s", "%~p", "%~d", "%false"],
-            [x.type.torch, *["!torch.list<int>"] * 4, "!torch.bool"], [type],
+            [x.type.torch, *["!torch.list<int>"] * 4, "!torch.bool"], [type_],
         ),
     ]  # fmt: skip
 
     def compute(a: Numbers) -> list[Numbers]:
         widths = [(0, 0), (0, 0), *((v, v) for v in padding)]
-        wide = windows(np.pad(a.wide, widths, constant_values=-np.inf), window, stride, [1, 1], (2, 3))
+        wide = windows(
+            np.pad(a.wide, widths, constant_values=-np.inf), window, stride, [1, 1], (2, 3)
+        )
         error = windows(np.pad(a.error, widths), window, stride, [1, 1], (2, 3))
         return [Numbers(wide.max((-2, -1)).astype(a.data.dtype), np.asarray(error.max((-2, -1))))]
 
-    writer.add("aten.max_pool2d", [x], [type], lines, compute)
+    writer.add("aten.max_pool2d", [x], [type_], lines, compute)
 
 
 def attention(writer: Writer) -> None:
     """Scaled dot product attention, with or without a mask."""
     rng = writer.rng
     element = rng.choice(("f32", "f32", "f16", "bf16"))
-    b, h, length, keys, d = rng.choice((1, 2)), rng.choice((1, 3)), rng.choice((1, 4, 7, 16)), rng.choice((1, 5, 16)), rng.choice((4, 8, 16))
+    b, h, length, keys, d = (
+        rng.choice((1, 2)),
+        rng.choice((1, 3)),
+        rng.choice((1, 4, 7, 16)),
+        rng.choice((1, 5, 16)),
+        rng.choice((4, 8, 16)),
+    )
     causal = rng.random() < 0.3
     if causal:
         keys = length
@@ -462,30 +520,39 @@ def reduction(writer: Writer) -> None:
             shape[d], dynamic[d] = 1, False
         else:
             del shape[d], dynamic[d]
-    type = Type(tuple(shape), element, tuple(dynamic))
+    type_ = Type(tuple(shape), element, tuple(dynamic))
     name = rng.choice(("sum", "mean", "amax", "amin"))
     flag = "%true" if keep else "%false"
     op = {"sum": "aten.sum.dim_IntList", "mean": "aten.mean.dim"}.get(name, f"aten.{name}")
     extra = ["%none"] if name in ("sum", "mean") else []
     lines = [
         *ints("d", [d - (x.type.rank if rng.random() < 0.3 else 0) for d in dims]),
-        call(op, ["%$0", "%~d", flag, *extra], [x.type.torch, "!torch.list<int>", "!torch.bool", *["!torch.none"] * len(extra)], [type]),
+        call(
+            op,
+            ["%$0", "%~d", flag, *extra],
+            [x.type.torch, "!torch.list<int>", "!torch.bool", *["!torch.none"] * len(extra)],
+            [type_],
+        ),
     ]
     axes = tuple(dims)
 
     def compute(a: Numbers) -> list[Numbers]:
         if name in ("amax", "amin"):
             pick = np.max if name == "amax" else np.min
-            data = np.asarray(pick(a.wide, axes)).reshape(type.shape)
-            return [Numbers(data.astype(a.data.dtype), np.asarray(a.error.max(axes)).reshape(type.shape))]
+            data = np.asarray(pick(a.wide, axes)).reshape(type_.shape)
+            return [
+                Numbers(
+                    data.astype(a.data.dtype), np.asarray(a.error.max(axes)).reshape(type_.shape)
+                )
+            ]
         length = int(np.prod([x.type.shape[d] for d in dims]))
-        total = sums([a], lambda v: np.asarray(v.sum(axes)).reshape(type.shape), length, element)
+        total = sums([a], lambda v: np.asarray(v.sum(axes)).reshape(type_.shape), length, element)
         if name == "sum":
             return [total]
         count = exactly(np.array(length).astype(a.data.dtype))
-        return [scalars.float_op(element, "divf")(total, _spread(count, type.shape))]
+        return [scalars.float_op(element, "divf")(total, _spread(count, type_.shape))]
 
-    writer.add(op, [x], [type], lines, compute)
+    writer.add(op, [x], [type_], lines, compute)
 
 
 def softmax(writer: Writer) -> None:
@@ -494,7 +561,12 @@ def softmax(writer: Writer) -> None:
     dim = writer.rng.choice((-1, rank - 1, 0))
     lines = [
         integer("d", dim),
-        call("aten.softmax.int", ["%$0", "%~d", "%none"], [x.type.torch, "!torch.int", "!torch.none"], [x.type]),
+        call(
+            "aten.softmax.int",
+            ["%$0", "%~d", "%none"],
+            [x.type.torch, "!torch.int", "!torch.none"],
+            [x.type],
+        ),
     ]
 
     def compute(a: Numbers) -> list[Numbers]:
@@ -505,7 +577,9 @@ def softmax(writer: Writer) -> None:
 
 
 def layer_norm(writer: Writer) -> None:
-    x = writer.value(lambda t: t.element == "f32" and t.rank in (2, 3) and not t.dynamic[-1] and t.shape[-1] > 1)
+    x = writer.value(
+        lambda t: t.element == "f32" and t.rank in (2, 3) and not t.dynamic[-1] and t.shape[-1] > 1
+    )
     n = x.type.shape[-1]
     w, b = (writer.shaped((n,), "f32") for _ in range(2))
     if not (w.type.is_static and b.type.is_static):
@@ -526,7 +600,12 @@ def layer_norm(writer: Writer) -> None:
         value = centered / deviation * scale.wide + shift.wide
         worst = a.error.max(-1, keepdims=True) + 2.0**-22 * np.abs(a.wide).max(-1, keepdims=True)
         blur = 4 * worst / deviation * (np.abs(scale.wide) * (1 + np.abs(centered) / deviation))
-        blur = blur + scale.error * np.abs(centered) / deviation + shift.error + 2.0**-20 * np.abs(value)
+        blur = (
+            blur
+            + scale.error * np.abs(centered) / deviation
+            + shift.error
+            + 2.0**-20 * np.abs(value)
+        )
         return [rounded(value, blur, "f32")]
 
     writer.add("aten.layer_norm", [x, w, b], [x.type], lines, compute)
@@ -535,16 +614,21 @@ def layer_norm(writer: Writer) -> None:
 def cumsum(writer: Writer) -> None:
     x = writer.value(lambda t: t.element in ("f32", "i32", "i64") and t.rank >= 1)
     dim = writer.rng.randrange(x.type.rank)
-    type = x.type if is_float(x.type.element) else x.type.with_element("i64")
+    type_ = x.type if is_float(x.type.element) else x.type.with_element("i64")
     lines = [
         integer("d", dim),
-        call("aten.cumsum", ["%$0", "%~d", "%none"], [x.type.torch, "!torch.int", "!torch.none"], [type]),
+        call(
+            "aten.cumsum",
+            ["%$0", "%~d", "%none"],
+            [x.type.torch, "!torch.int", "!torch.none"],
+            [type_],
+        ),
     ]
 
     def compute(a: Numbers) -> list[Numbers]:
-        return [sums([a], lambda v: np.cumsum(v, dim), x.type.shape[dim], type.element)]
+        return [sums([a], lambda v: np.cumsum(v, dim), x.type.shape[dim], type_.element)]
 
-    writer.add("aten.cumsum", [x], [type], lines, compute)
+    writer.add("aten.cumsum", [x], [type_], lines, compute)
 
 
 def argmax(writer: Writer) -> None:
@@ -556,19 +640,24 @@ def argmax(writer: Writer) -> None:
         shape[dim], dynamic[dim] = 1, False
     else:
         del shape[dim], dynamic[dim]
-    type = Type(tuple(shape), "i64", tuple(dynamic))
+    type_ = Type(tuple(shape), "i64", tuple(dynamic))
     lines = [
         integer("d", dim),
-        call("aten.argmax", ["%$0", "%~d", "%true" if keep else "%false"], [x.type.torch, "!torch.int", "!torch.bool"], [type]),
+        call(
+            "aten.argmax",
+            ["%$0", "%~d", "%true" if keep else "%false"],
+            [x.type.torch, "!torch.int", "!torch.bool"],
+            [type_],
+        ),
     ]
 
     def compute(a: Numbers) -> list[Numbers]:
         if not a.exact:
             raise Unfit
         # Which of several equal ones PyTorch does not say; IREE takes the first.
-        return [exactly(np.asarray(a.wide.argmax(dim)).reshape(type.shape).astype(np.int64))]
+        return [exactly(np.asarray(a.wide.argmax(dim)).reshape(type_.shape).astype(np.int64))]
 
-    writer.add("aten.argmax", [x], [type], lines, compute)
+    writer.add("aten.argmax", [x], [type_], lines, compute)
 
 
 def topk(writer: Writer) -> None:
@@ -610,13 +699,13 @@ def cat(writer: Writer) -> None:
     shape[dim] = sum(o.type.shape[dim] for o in operands)
     if np.prod(shape) > 2 * MOST_ELEMENTS:
         raise Unfit
-    type = Type(tuple(shape), first.type.element)
+    type_ = Type(tuple(shape), first.type.element)
     names = ", ".join(f"%${i}" for i in range(len(operands)))
     types = ", ".join(o.type.torch for o in operands)
     lines = [
         integer("d", dim),
         f"%~l = torch.prim.ListConstruct {names} : ({types}) -> !torch.list<vtensor>",
-        call("aten.cat", ["%~l", "%~d"], ["!torch.list<vtensor>", "!torch.int"], [type]),
+        call("aten.cat", ["%~l", "%~d"], ["!torch.list<vtensor>", "!torch.int"], [type_]),
     ]
 
     def compute(*parts: Numbers) -> list[Numbers]:
@@ -627,7 +716,7 @@ def cat(writer: Writer) -> None:
             )
         ]
 
-    writer.add("aten.cat", operands, [type], lines, compute)
+    writer.add("aten.cat", operands, [type_], lines, compute)
 
 
 def slice_(writer: Writer) -> None:
@@ -642,13 +731,26 @@ def slice_(writer: Writer) -> None:
     end = rng.randint(start + 1, extent)
     shape = [*x.type.shape]
     shape[dim] = -(-(end - start) // step)
-    type = replace(x.type, shape=tuple(shape))
+    type_ = replace(x.type, shape=tuple(shape))
     lines = [
-        *(integer(n, v) for n, v in (("d", dim), ("s", start), ("e", end if rng.random() < 0.7 or end < extent else 2**63 - 1), ("t", step))),
-        call("aten.slice.Tensor", ["%$0", "%~d", "%~s", "%~e", "%~t"], [x.type.torch, *["!torch.int"] * 4], [type]),
+        *(
+            integer(n, v)
+            for n, v in (
+                ("d", dim),
+                ("s", start),
+                ("e", end if rng.random() < 0.7 or end < extent else 2**63 - 1),
+                ("t", step),
+            )
+        ),
+        call(
+            "aten.slice.Tensor",
+            ["%$0", "%~d", "%~s", "%~e", "%~t"],
+            [x.type.torch, *["!torch.int"] * 4],
+            [type_],
+        ),
     ]
     where = tuple(slice(start, end, step) if d == dim else slice(None) for d in range(x.type.rank))
-    writer.add("aten.slice.Tensor", [x], [type], lines, lambda a: [a.map(lambda v: v[where])])
+    writer.add("aten.slice.Tensor", [x], [type_], lines, lambda a: [a.map(lambda v: v[where])])
 
 
 def view(writer: Writer) -> None:
@@ -662,12 +764,15 @@ def view(writer: Writer) -> None:
     else:
         inner = rng.choice([f for f in range(1, shape[at] + 1) if shape[at] % f == 0])
         shape[at : at + 1] = [shape[at] // inner, inner]
-    type = Type(tuple(shape), x.type.element)
+    type_ = Type(tuple(shape), x.type.element)
     given = [*shape]
     if rng.random() < 0.4:
         given[rng.randrange(len(given))] = -1
-    lines = [*ints("s", given), call("aten.view", ["%$0", "%~s"], [x.type.torch, "!torch.list<int>"], [type])]
-    writer.add("aten.view", [x], [type], lines, lambda a: [a.map(lambda v: v.reshape(shape))])
+    lines = [
+        *ints("s", given),
+        call("aten.view", ["%$0", "%~s"], [x.type.torch, "!torch.list<int>"], [type_]),
+    ]
+    writer.add("aten.view", [x], [type_], lines, lambda a: [a.map(lambda v: v.reshape(shape))])
 
 
 def transpose(writer: Writer) -> None:
@@ -685,11 +790,13 @@ def transpose(writer: Writer) -> None:
         rng.shuffle(order)
         name = "aten.permute"
         lines, names, types = ints("p", order), ["%~p"], ["!torch.list<int>"]
-    type = Type(
-        tuple(x.type.shape[d] for d in order), x.type.element, tuple(x.type.dynamic[d] for d in order)
+    type_ = Type(
+        tuple(x.type.shape[d] for d in order),
+        x.type.element,
+        tuple(x.type.dynamic[d] for d in order),
     )
-    lines = [*lines, call(name, ["%$0", *names], [x.type.torch, *types], [type])]
-    writer.add(name, [x], [type], lines, lambda a: [a.map(lambda v: v.transpose(order))])
+    lines = [*lines, call(name, ["%$0", *names], [x.type.torch, *types], [type_])]
+    writer.add(name, [x], [type_], lines, lambda a: [a.map(lambda v: v.transpose(order))])
 
 
 def unsqueeze_expand(writer: Writer) -> None:
@@ -702,15 +809,22 @@ def unsqueeze_expand(writer: Writer) -> None:
     shape.insert(dim, 1)
     middle = Type(tuple(shape), x.type.element)
     shape[dim] = extent
-    type = Type(tuple(shape), x.type.element)
+    type_ = Type(tuple(shape), x.type.element)
     lines = [
         integer("d", dim),
-        call("aten.unsqueeze", ["%$0", "%~d"], [x.type.torch, "!torch.int"], [middle], target="%~u"),
-        *ints("s", [s if rng.random() < 0.7 or s != x.type.size else s for s in shape]),
-        call("aten.expand", ["%~u", "%~s", "%false"], [middle.torch, "!torch.list<int>", "!torch.bool"], [type]),
+        call(
+            "aten.unsqueeze", ["%$0", "%~d"], [x.type.torch, "!torch.int"], [middle], target="%~u"
+        ),
+        *ints("s", shape),
+        call(
+            "aten.expand",
+            ["%~u", "%~s", "%false"],
+            [middle.torch, "!torch.list<int>", "!torch.bool"],
+            [type_],
+        ),
     ]
     writer.add(
-        "aten.expand", [x], [type], lines,
+        "aten.expand", [x], [type_], lines,
         lambda a: [a.map(lambda v: np.broadcast_to(np.expand_dims(v, dim), shape))],
     )  # fmt: skip
 
@@ -725,47 +839,59 @@ def index_select(writer: Writer) -> None:
     at = writer.integers((count,), 0, x.type.shape[dim], "i64")
     shape, dynamic = [*x.type.shape], [*x.type.dynamic]
     shape[dim], dynamic[dim] = count, at.type.dynamic[0]
-    type = Type(tuple(shape), x.type.element, tuple(dynamic))
+    type_ = Type(tuple(shape), x.type.element, tuple(dynamic))
     lines = [
         integer("d", dim),
-        call("aten.index_select", ["%$0", "%~d", "%$1"], [x.type.torch, "!torch.int", at.type.torch], [type]),
+        call(
+            "aten.index_select",
+            ["%$0", "%~d", "%$1"],
+            [x.type.torch, "!torch.int", at.type.torch],
+            [type_],
+        ),
     ]
 
     def compute(a: Numbers, where: Numbers) -> list[Numbers]:
         return [a.map(lambda v: np.take(v, where.data, dim))]
 
-    writer.add("aten.index_select", [x, at], [type], lines, compute)
+    writer.add("aten.index_select", [x, at], [type_], lines, compute)
 
 
 def embedding(writer: Writer) -> None:
     table = writer.value(lambda t: t.rank == 2 and t.element in _FLOAT and t.is_static)
     at = writer.integers((writer.rng.choice((1, 2)), writer.size()), 0, table.type.shape[0], "i64")
-    type = Type((*at.type.shape, table.type.shape[1]), table.type.element, (*at.type.dynamic, False))
-    if type.size > MOST_ELEMENTS:
+    type_ = Type(
+        (*at.type.shape, table.type.shape[1]), table.type.element, (*at.type.dynamic, False)
+    )
+    if type_.size > MOST_ELEMENTS:
         raise Unfit
     lines = [
         integer("p", -1),
         call(
             "aten.embedding", ["%$0", "%$1", "%~p", "%false", "%false"],
-            [table.type.torch, at.type.torch, "!torch.int", "!torch.bool", "!torch.bool"], [type],
+            [table.type.torch, at.type.torch, "!torch.int", "!torch.bool", "!torch.bool"], [type_],
         ),
     ]  # fmt: skip
 
     def compute(a: Numbers, where: Numbers) -> list[Numbers]:
         return [a.map(lambda v: v[where.data])]
 
-    writer.add("aten.embedding", [table, at], [type], lines, compute)
+    writer.add("aten.embedding", [table, at], [type_], lines, compute)
 
 
 def pad(writer: Writer) -> None:
     x = writer.value(lambda t: t.rank >= 1 and t.element in _FLOAT and t.is_static)
     low, high = (writer.rng.choice((0, 1, 2)) for _ in range(2))
     shape = (*x.type.shape[:-1], x.type.shape[-1] + low + high)
-    type = Type(shape, x.type.element)
+    type_ = Type(shape, x.type.element)
     lines = [
         *ints("w", [low, high]),
         "%~z = torch.constant.float 1.000000e+00",
-        call("aten.constant_pad_nd", ["%$0", "%~w", "%~z"], [x.type.torch, "!torch.list<int>", "!torch.float"], [type]),
+        call(
+            "aten.constant_pad_nd",
+            ["%$0", "%~w", "%~z"],
+            [x.type.torch, "!torch.list<int>", "!torch.float"],
+            [type_],
+        ),
     ]
     widths = [*[(0, 0)] * (x.type.rank - 1), (low, high)]
 
@@ -773,7 +899,7 @@ def pad(writer: Writer) -> None:
         data = np.pad(a.wide, widths, constant_values=1.0)
         return [Numbers(data.astype(a.data.dtype), np.pad(a.error, widths))]
 
-    writer.add("aten.constant_pad_nd", [x], [type], lines, compute)
+    writer.add("aten.constant_pad_nd", [x], [type_], lines, compute)
 
 
 TORCH = (
@@ -782,4 +908,3 @@ TORCH = (
     cumsum, argmax, topk, cat, slice_, slice_, view, view, transpose, transpose, unsqueeze_expand,
     index_select, embedding, pad,
 )  # fmt: skip
-

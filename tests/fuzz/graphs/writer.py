@@ -146,7 +146,7 @@ class Writer:
         """Which sizes of a new tensor the program does not know."""
         return tuple(self.dynamic and self.rng.random() < 0.5 for _ in shape)
 
-    def value(self, fits: Callable[[Type], bool] = lambda type: True) -> Value:
+    def value(self, fits: Callable[[Type], bool] = lambda _: True) -> Value:
         """A recent one, mostly; Unfit if there is none."""
         found = [v for v in self.pool if not v.type.scalar and fits(v.type)]
         if not found:
