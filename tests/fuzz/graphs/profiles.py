@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from .contractions import CONTRACTIONS, REDUCTIONS, matmul, matmul_family, scaled_matmul
 from .control_flow import ControlFlow
 from .graph import Graph
@@ -37,13 +39,22 @@ PRODUCTS = Profile(
     ),
     ("f32", "f32", "f32", "bf16", "i8"),
     sizes=(16, 24, 32, 33, 64),
+    ranks=(2,),
     nodes=(4, 12),
     dynamic=0.15,
 )
+# In sizes that fill panels: see pack-panels.
+PANELS = replace(PRODUCTS, elements=("f32",), sizes=(128,), nodes=(3, 7), dynamic=0.0)
 TORCH_GRAPHS = Profile(
     "torch", TORCH, ("f32", "f32", "f32", "bf16", "f16", "i32", "i64", "f8E4M3FN"), nodes=(2, 9)
 )
-PROFILES = {"torch": TORCH_GRAPHS, "mixed": MIXED, "loops": LOOPS, "products": PRODUCTS}
+PROFILES = {
+    "torch": TORCH_GRAPHS,
+    "mixed": MIXED,
+    "loops": LOOPS,
+    "products": PRODUCTS,
+    "panels": PANELS,
+}
 
 
 def graphs(profile: str, seeds: range) -> list[Graph]:

@@ -38,6 +38,7 @@ class Profile:
     steps: Sequence[Callable[[Writer], None]]
     elements: Sequence[str]
     sizes: Sequence[int] = SIZES
+    ranks: Sequence[int] = (1, 2, 2, 2, 3, 3, 4)  # of the first value
     nodes: tuple[int, int] = (2, 8)
     dynamic: float = 0.3  # how many graphs have sizes that they do not know
     exact: float = 0.6  # how many have numbers that are never rounded at first
@@ -135,7 +136,7 @@ class Writer:
 
     def random_type(self, rank: int | None = None, element: str | None = None) -> Type:
         rng = self.rng
-        rank = rng.choice((1, 2, 2, 2, 3, 3, 4)) if rank is None else rank
+        rank = rng.choice(self.profile.ranks) if rank is None else rank
         shape: tuple[int, ...] = ()
         for _ in range(rank):
             extent = self.size()
