@@ -56,8 +56,9 @@ def default_pipeline(
         f"legalize-fp8{{target={target}}}",
         "lower-encodings",
         ALIGN,
+        # Before anything is fused, and goes into regions.
+        "hold-sourceless-values",
         *dispatch_stage(target, multi_use=multi_use),
-        "hold-sourceless-results",
     ]
     if collectives == "channel":
         lowering += ["collectives-to-channels", "place-arguments"]

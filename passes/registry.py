@@ -37,7 +37,7 @@ _BUILTIN: dict[str, str] = {
     "lower-matmul": "lowering.lower_matmul:LowerMatmul",
     "legalize-fp8": "lowering.legalize_fp8:LegalizeFp8",
     "lower-encodings": "lowering.lower_encodings:LowerEncodings",
-    "hold-sourceless-results": "lowering.hold_sourceless_results:HoldSourcelessResults",
+    "hold-sourceless-values": "lowering.hold_sourceless_values:HoldSourcelessValues",
     "spmd-to-devices": "lowering.spmd_to_devices:SpmdToDevices",
     "place-constants": "lowering.place_constants:PlaceConstants",
     "isolate-scalars": "lowering.isolate_scalars:IsolateScalars",

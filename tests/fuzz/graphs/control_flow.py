@@ -134,9 +134,14 @@ class ControlFlow:
         """A block of a few nodes that yields values of the ``wanted`` types."""
         rng = writer.rng
         with writer.body(arguments, numbers) as nodes:
-            for _ in range(rng.choice((1, 2, 3))):
+            made: list[Value] = []
+            least = rng.choice((1, 2, 3))
+            # Until something of each type is there to yield.
+            for _ in range(12):
                 writer.step(self.steps)
-            made = [r for node in nodes for r in node.results]
+                made = [r for node in nodes for r in node.results]
+                if len(nodes) >= least and all(any(v.type == t for v in made) for t in wanted):
+                    break
             results: list[Value] = []
             for type_ in wanted:
                 fits = [v for v in made if v.type == type_] or [

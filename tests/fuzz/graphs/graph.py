@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from .numerics import Numbers, dtype_of
+from .numerics import Numbers
 
 _MARK = re.compile(r"%(\$\d+|=|~)")
 
@@ -125,6 +125,14 @@ class Graph:
         env = self.evaluate()
         return [env[value] for value in self.results]
 
+    def cleaned(self) -> Graph:
+        """Without nodes and arguments that nothing reads."""
+        nodes, read = _live(self.nodes, dict.fromkeys(self.results))
+        kept = [(a, x) for a, x in zip(self.arguments, self.inputs, strict=True) if a in read]
+        return replace(
+            self, nodes=nodes, arguments=[a for a, _ in kept], inputs=[x for _, x in kept]
+        )
+
     @property
     def text(self) -> str:
         writer = _Printer(self.dialect)
@@ -163,6 +171,31 @@ def _callable(body: Body, outer: Environment) -> Callable[..., list[Numbers]]:
         return [env[value] for value in body.results]
 
     return call
+
+
+def all_nodes(nodes: Sequence[Node]) -> Iterator[Node]:
+    """Those in bodies, too."""
+    for node in nodes:
+        yield node
+        for body in node.bodies:
+            yield from all_nodes(body.nodes)
+
+
+def _live(nodes: Sequence[Node], wanted: dict[Value, None]) -> tuple[list[Node], dict[Value, None]]:
+    """The nodes that ``wanted`` values need, and all values that these read."""
+    read = {**wanted}
+    kept: list[Node] = []
+    for node in reversed(nodes):
+        if not any(r in read for r in node.results):
+            continue
+        bodies: list[Body] = []
+        for body in node.bodies:
+            inner, outer = _live(body.nodes, dict.fromkeys(body.results))
+            bodies.append(replace(body, nodes=inner))
+            read |= outer
+        read |= dict.fromkeys(node.operands)
+        kept.append(replace(node, bodies=bodies))
+    return kept[::-1], read
 
 
 class _Printer:
@@ -214,7 +247,3 @@ class _Printer:
     def _body(self, body: Body) -> Iterator[str]:
         for node in body.nodes:
             yield from (f"  {line}" for line in self.lines(node))
-
-
-def zeros(type: Type) -> Numbers:
-    return Numbers(np.zeros(type.shape, dtype_of(type.element)), np.zeros(type.shape))

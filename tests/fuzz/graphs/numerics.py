@@ -86,7 +86,13 @@ def rounded(exact: Array, error: Array, element: str) -> Numbers:
         raise Unfit
     data = exact.astype(dtype_of(element))
     inexact = (data.astype(np.float64) != exact) | (error > 0)
-    return Numbers(data, error + np.where(inexact, spacing(magnitude, element), 0.0))
+    unit = spacing(magnitude, element)
+    if element in ("f32", "bf16"):
+        # Numbers below the normal ones may become zero.
+        smallest = float(finfo(dtype_of(element)).smallest_normal)
+        inexact |= (magnitude < smallest) & (magnitude > 0)
+        unit = np.where(magnitude < smallest, smallest, unit)
+    return Numbers(data, error + np.where(inexact, unit, 0.0))
 
 
 def function(

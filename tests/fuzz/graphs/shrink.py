@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from .graph import Body, Graph, Node, Value
+from .graph import Body, Graph, Node, Value, all_nodes
 from .judge import Outcome, Setting, judge, kind_of_failure
 from .numerics import Unfit
 
@@ -45,18 +45,10 @@ def cost(graph: Graph) -> tuple[int, int]:
     return sum(1 for _ in all_nodes(graph.nodes)), len(graph.text)
 
 
-def all_nodes(nodes: Sequence[Node]) -> Iterator[Node]:
-    """Those in bodies, too."""
-    for node in nodes:
-        yield node
-        for body in node.bodies:
-            yield from all_nodes(body.nodes)
-
-
 def candidates(graph: Graph) -> Iterator[Graph]:
     """Valid graphs that are one change smaller."""
     for found in _changed(graph):
-        found = _clean(found)
+        found = found.cleaned()
         if cost(found) >= cost(graph):
             continue
         try:
@@ -124,27 +116,3 @@ def _substituted(nodes: Sequence[Node], mapping: dict[Value, Value], left_out: N
         operands = [mapping.get(o, o) for o in node.operands]
         found.append(replace(node, operands=operands, bodies=bodies))
     return found
-
-
-def _clean(graph: Graph) -> Graph:
-    """Without nodes and arguments that nothing reads."""
-    nodes, read = _live(graph.nodes, dict.fromkeys(graph.results))
-    kept = [(a, x) for a, x in zip(graph.arguments, graph.inputs, strict=True) if a in read]
-    return replace(graph, nodes=nodes, arguments=[a for a, _ in kept], inputs=[x for _, x in kept])
-
-
-def _live(nodes: Sequence[Node], wanted: dict[Value, None]) -> tuple[list[Node], dict[Value, None]]:
-    """The nodes that ``wanted`` values need, and all values that these read."""
-    read = {**wanted}
-    kept: list[Node] = []
-    for node in reversed(nodes):
-        if not any(r in read for r in node.results):
-            continue
-        bodies: list[Body] = []
-        for body in node.bodies:
-            inner, outer = _live(body.nodes, dict.fromkeys(body.results))
-            bodies.append(replace(body, nodes=inner))
-            read |= outer
-        read |= dict.fromkeys(node.operands)
-        kept.append(replace(node, bodies=bodies))
-    return kept[::-1], read

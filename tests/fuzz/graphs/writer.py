@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .graph import Body, Compute, Environment, Graph, Node, Type, Value
+from .graph import Body, Compute, Environment, Graph, Node, Type, Value, run
 from .numerics import (
     FP8,
     INTEGERS,
@@ -79,9 +79,9 @@ class Writer:
         if others and rng.random() < 0.5:
             results.append(rng.choice(others))
         inputs = [self.env[a] for a in self._arguments]
-        return Graph(
-            self._name, self.profile.dialect, self._arguments, inputs, self._nodes, results
-        )
+        dialect = self.profile.dialect
+        grown = Graph(self._name, dialect, self._arguments, inputs, self._nodes, results)
+        return grown.cleaned()
 
     def step(self, steps: Sequence[Callable[[Writer], None]]) -> None:
         """Tries one; what it had added goes where it does not fit."""
@@ -109,8 +109,6 @@ class Writer:
         return results
 
     def evaluate(self, node: Node) -> None:
-        from .graph import run
-
         run([node], self.env)
         for result in node.results:
             _check(self.env[result], result.type)
