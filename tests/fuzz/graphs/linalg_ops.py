@@ -44,6 +44,11 @@ def elementwise(writer: Writer) -> None:
             if body.elements[i] in FP8:
                 scalars.convert(body, i, rng.choice(("f32", "bf16", "f16")))
     results = [scalars.grow(body, rng, writer.exact) for _ in range(rng.choice((1, 1, 2, 3, 4)))]
+    # Back in the first operand's type, mostly: loops carry one type.
+    element = first.type.element
+    if rng.random() < 0.6 and body.elements[results[-1]] not in (element, "index"):
+        wide = scalars.convert(body, results[-1], "f32") if is_float(element) else results[-1]
+        results.append(scalars.convert(body, wide, element))
     chosen = [results[-1]]
     if len(results) > 1 and rng.random() < 0.3:
         chosen.append(results[0])
@@ -76,6 +81,8 @@ def _generic(
     dynamic = tuple(
         not known[d] or (sources[d] is not None and writer.rng.random() < 0.3) for d in out
     )
+    if tuple(maps[0]) == tuple(out) and writer.rng.random() < 0.7:
+        dynamic = operands[0].type.dynamic
     types = [Type(tuple(shape[d] for d in out), body.elements[c], dynamic) for c in chosen]
     where = [sources[d] or (0, 0) for d in out]
     lines: list[str] = []

@@ -87,8 +87,9 @@ def rounded(exact: Array, error: Array, element: str) -> Numbers:
     data = exact.astype(dtype_of(element))
     inexact = (data.astype(np.float64) != exact) | (error > 0)
     unit = spacing(magnitude, element)
-    if element in ("f32", "bf16"):
-        # Numbers below the normal ones may become zero.
+    if element in ("f32", "bf16", "f16"):
+        # Numbers below the normal ones may become zero; those of f16 do on CPUs
+        # without instructions for it.
         smallest = float(finfo(dtype_of(element)).smallest_normal)
         inexact |= (magnitude < smallest) & (magnitude > 0)
         unit = np.where(magnitude < smallest, smallest, unit)

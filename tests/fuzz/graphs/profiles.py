@@ -7,7 +7,7 @@ from dataclasses import replace
 from .contractions import CONTRACTIONS, REDUCTIONS, matmul, matmul_family, scaled_matmul
 from .control_flow import ControlFlow
 from .graph import Graph
-from .linalg_ops import ELEMENTWISE, MOVEMENT, extract_slice, insert_slice
+from .linalg_ops import ELEMENTWISE, MOVEMENT, elementwise, extract_slice, insert_slice
 from .numerics import Unfit
 from .torch_ops import TORCH
 from .writer import Profile, Writer
@@ -16,7 +16,8 @@ ELEMENTS = ("f32", "f32", "f32", "bf16", "f16", "i32", "i8", "i1", "f8E4M3FN", "
 
 _STEPS = (*ELEMENTWISE, *MOVEMENT, *CONTRACTIONS, *REDUCTIONS)
 MIXED = Profile("linalg", _STEPS, ELEMENTS, nodes=(2, 9))
-_flow = ControlFlow((*_STEPS, insert_slice, insert_slice, extract_slice, extract_slice))
+_BODY = (*_STEPS, *(8 * (elementwise,)), *(4 * (insert_slice, extract_slice)))
+_flow = ControlFlow(_BODY)
 # Loops and branches, and each other within them.
 _NESTED = ControlFlow((*_flow.steps, _flow.loop, _flow.branch, _flow.repeat))
 LOOPS = Profile(

@@ -74,7 +74,7 @@ class Writer:
             raise Unfit
         made = [r for node in self._nodes for r in node.results if not r.type.scalar]
         read = {o for node in self._nodes for o in node.operands}
-        results = [r for r in made if r not in read][-4:]
+        results = [r for r in made if r not in read][-6:]
         others = [r for r in made if r in read]
         if others and rng.random() < 0.5:
             results.append(rng.choice(others))
