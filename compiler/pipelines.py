@@ -58,6 +58,7 @@ def default_pipeline(
         ALIGN,
         # Before anything is fused, and goes into regions.
         "hold-sourceless-values",
+        "hold-crossed-reductions",
         *dispatch_stage(target, multi_use=multi_use),
     ]
     if collectives == "channel":

@@ -38,6 +38,7 @@ _BUILTIN: dict[str, str] = {
     "legalize-fp8": "lowering.legalize_fp8:LegalizeFp8",
     "lower-encodings": "lowering.lower_encodings:LowerEncodings",
     "hold-sourceless-values": "lowering.hold_sourceless_values:HoldSourcelessValues",
+    "hold-crossed-reductions": "lowering.hold_crossed_reductions:HoldCrossedReductions",
     "spmd-to-devices": "lowering.spmd_to_devices:SpmdToDevices",
     "place-constants": "lowering.place_constants:PlaceConstants",
     "isolate-scalars": "lowering.isolate_scalars:IsolateScalars",

@@ -26,8 +26,8 @@ from ...dialects.mlir import (
 )
 from ...dialects.tensor import dynamic_sizes
 from ..base import Pass
+from .barriers import hold
 
-_BARRIER = "util.optimization_barrier"
 _DISPATCHED = ("linalg.", DISPATCH_REGION)
 _PARALLEL = tuple(
     f"linalg.{name}"
@@ -114,20 +114,8 @@ def _hold_results(op: Operation) -> None:
             continue
         if op.name != DISPATCH_REGION:
             sizes = dynamic_sizes(b, inits[index])
-        held, barrier = _hold(b, result, sizes)
+        held, barrier = hold(b, result, sizes)
         result.replace_all_uses_except(held, barrier)
-
-
-def _hold(b: TensorBuilder, value: Value, sizes: list[Value]) -> tuple[Value, Operation]:
-    """``value`` behind a barrier, and the barrier. IREE finds no size behind one
-    that is not said there."""
-    held = b.op(_BARRIER, [value], value.type)
-    barrier = defining_op(held)
-    assert barrier is not None
-
-    if sizes:
-        held = b.op("flow.tensor.tie_shape", [held, *sizes], value.type)
-    return held, barrier
 
 
 def _reduces(op: Operation) -> bool:
@@ -152,7 +140,7 @@ def _hold_inputs(op: Operation, known: dict[Value, bool]) -> None:
         maker = defining_op(value)
         if maker is None or maker.name != "tensor.empty":  # of a pooling: only its shape is read
             b = TensorBuilder(InsertionPoint(op), op.location)
-            op.operands[index], _ = _hold(b, value, dynamic_sizes(b, value))
+            op.operands[index], _ = hold(b, value, dynamic_sizes(b, value))
 
 
 def _uniform_terms(op: Operation) -> list[tuple[Operation, int]]:
@@ -196,7 +184,7 @@ def _read_terms(op: Operation, terms: list[tuple[Operation, int]]) -> None:
         with op.location:
             type_ = RankedTensorType.get([], value.type)
         tensor = b.op("tensor.from_elements", [value], type_)
-        added.append(_hold(b, tensor, [])[0])
+        added.append(hold(b, tensor, [])[0])
     operands = [*inputs, *added, *list(op.operands)[len(inputs) :]]
     attributes = {name: op.attributes[name] for name in op.attributes.keys()}  # noqa: SIM118
     with op.location:
