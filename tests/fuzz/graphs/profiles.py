@@ -7,7 +7,14 @@ from dataclasses import replace
 from .contractions import CONTRACTIONS, REDUCTIONS, matmul, matmul_family, scaled_matmul
 from .control_flow import ControlFlow
 from .graph import Graph
-from .linalg_ops import ELEMENTWISE, MOVEMENT, elementwise, extract_slice, insert_slice
+from .linalg_ops import (
+    ELEMENTWISE,
+    MOVEMENT,
+    elementwise,
+    extract_slice,
+    insert_slice,
+    update_from_own_slice,
+)
 from .numerics import Unfit
 from .torch_ops import TORCH
 from .writer import Profile, Writer
@@ -49,12 +56,20 @@ PANELS = replace(PRODUCTS, elements=("f32",), sizes=(128,), nodes=(3, 7), dynami
 TORCH_GRAPHS = Profile(
     "torch", TORCH, ("f32", "f32", "f32", "bf16", "f16", "i32", "i64", "f8E4M3FN"), nodes=(2, 9)
 )
+# Caches that are shifted, and whatever else is written where something is read.
+UPDATES = Profile(
+    "linalg",
+    (*ELEMENTWISE, *(3 * (update_from_own_slice, insert_slice, extract_slice, matmul))),
+    ("f32", "f32", "bf16", "i32", "i8"),
+    nodes=(2, 7),
+)
 PROFILES = {
-    "torch": TORCH_GRAPHS,
     "mixed": MIXED,
     "loops": LOOPS,
     "products": PRODUCTS,
     "panels": PANELS,
+    "torch": TORCH_GRAPHS,
+    "updates": UPDATES,
 }
 
 
