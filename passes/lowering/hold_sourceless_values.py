@@ -66,16 +66,26 @@ class HoldSourcelessValues(Pass):
     name: ClassVar[str] = "hold-sourceless-values"
 
     def run(self, module: Operation) -> None:
-        known: dict[Value, bool] = {}
+        sourceless: dict[Value, None] = {}
         for op in walk(module):
-            if len(op.results) > 1 and op.name.startswith(_DISPATCHED):
-                if all(_is_sourceless(v, known) for v in _read(op)):
+            if _adds_no_source(op) and all(v in sourceless for v in _read(op)):
+                sourceless |= dict.fromkeys(op.results)
+                if len(op.results) > 1 and op.name.startswith(_DISPATCHED):
                     _hold_results(op)
-            elif _reduces(op):
-                _hold_inputs(op, known)
-        for op in walk(module):
-            if op.name == GENERIC and (terms := _uniform_terms(op)):
+            if _reduces(op):
+                _hold_inputs(op, sourceless)
+        for op in [op for op in walk(module) if op.name == GENERIC]:
+            if terms := _uniform_terms(op):
                 _read_terms(op, terms)
+
+
+def _adds_no_source(op: Operation) -> bool:
+    """Whether an op, or a constant, is made in its user's dispatch, or may be, if
+    all that it reads is."""
+    if op.name == "arith.constant":
+        value: Attribute = op.attributes["value"]
+        return isinstance(value, DenseElementsAttr) and value.is_splat
+    return len(op.results) > 0 and op.name.startswith(("tensor.", *_DISPATCHED))
 
 
 def _read(op: Operation) -> list[Value]:
@@ -86,20 +96,6 @@ def _read(op: Operation) -> list[Value]:
         own = dict.fromkeys(r for i in inner for r in i.results)
         found += [v for i in inner if i != op for v in i.operands if v not in own]
     return [v for v in found if isinstance(v.type, RankedTensorType)]
-
-
-def _is_sourceless(value: Value, known: dict[Value, bool]) -> bool:
-    """Whether all that the value is made of is made in its user's dispatch, or may be."""
-    if value not in known:
-        op = defining_op(value)
-        known[value] = False  # a block's argument
-        if op is not None:
-            if op.name == "arith.constant":
-                constant: Attribute = op.attributes["value"]
-                known[value] = isinstance(constant, DenseElementsAttr) and constant.is_splat
-            elif op.name.startswith(("tensor.", *_DISPATCHED)):
-                known[value] = all(_is_sourceless(v, known) for v in _read(op))
-    return known[value]
 
 
 def _hold_results(op: Operation) -> None:
@@ -129,14 +125,14 @@ def _inputs(op: Operation) -> list[Value]:
     return list(op.operands)[: len(op.operands) - len(op.results)]
 
 
-def _hold_inputs(op: Operation, known: dict[Value, bool]) -> None:
+def _hold_inputs(op: Operation, sourceless: dict[Value, None]) -> None:
     """Where all inputs are sourceless; or one that IREE sums up on its own, to
     correct a product for the other's zero point."""
     tensors = [(i, v) for i, v in enumerate(_inputs(op)) if isinstance(v.type, RankedTensorType)]
-    sourceless = [(i, v) for i, v in tensors if _is_sourceless(v, known)]
-    if len(sourceless) < len(tensors) and "quantized" not in op.name:
+    made = [(i, v) for i, v in tensors if v in sourceless]
+    if len(made) < len(tensors) and "quantized" not in op.name:
         return
-    for index, value in sourceless:
+    for index, value in made:
         maker = defining_op(value)
         if maker is None or maker.name != "tensor.empty":  # of a pooling: only its shape is read
             b = TensorBuilder(InsertionPoint(op), op.location)
