@@ -68,7 +68,7 @@ class HoldSourcelessValues(Pass):
     def run(self, module: Operation) -> None:
         sourceless: dict[Value, None] = {}
         for op in walk(module):
-            if _adds_no_source(op) and all(v in sourceless for v in _read(op)):
+            if _adds_no_source(op) and all(v in sourceless for v in _read(op, sourceless)):
                 sourceless |= dict.fromkeys(op.results)
                 if len(op.results) > 1 and op.name.startswith(_DISPATCHED):
                     _hold_results(op)
@@ -88,14 +88,16 @@ def _adds_no_source(op: Operation) -> bool:
     return len(op.results) > 0 and op.name.startswith(("tensor.", *_DISPATCHED))
 
 
-def _read(op: Operation) -> list[Value]:
-    """The tensors that an op reads from outside, in its regions too."""
-    found = [*op.operands]
-    if len(op.regions):
+def _read(op: Operation, sourceless: dict[Value, None]) -> list[Value]:
+    """The tensors that an op reads from outside; in its regions too, if its
+    operands are sourceless."""
+    found = [v for v in op.operands if isinstance(v.type, RankedTensorType)]
+    if len(op.regions) and all(v in sourceless for v in found):
         inner = walk(op)
         own = dict.fromkeys(r for i in inner for r in i.results)
-        found += [v for i in inner if i != op for v in i.operands if v not in own]
-    return [v for v in found if isinstance(v.type, RankedTensorType)]
+        read = [v for i in inner if i != op for v in i.operands if v not in own]
+        found += [v for v in read if isinstance(v.type, RankedTensorType)]
+    return found
 
 
 def _hold_results(op: Operation) -> None:
