@@ -33,7 +33,7 @@ LOOPS = ("normalize-loops", "canonicalize", "cse", "hoist-collectives")
 AFTER_LOOPS = ("canonicalize", "cse", "headrace-dce")
 # On the final ops of loops: what decodes an operand comes before, not beside.
 ALIGN = "align-collectives"
-CLEAN_UP = ("strip-headrace", "loops-to-cf", "canonicalize", "cse")
+CLEAN_UP = ("strip-headrace", "loops-to-cf", "canonicalize", "cse", "keep-arguments")
 # After the last pass that may make one value of two equal ones.
 BUFFERS = ("own-buffers",)
 LAST = ("separate-updates", "widen-block-arguments")
@@ -68,6 +68,9 @@ def default_pipeline(
         f"legalize-fp8{{target={target}}}",
         "lower-encodings",
         ALIGN,
+        # Before anything is fused, and goes into regions.
+        "hold-sourceless-values",
+        "hold-crossed-reductions",
         *dispatch_stage(target, multi_use=multi_use),
     ]
     if collectives == "channel":

@@ -80,11 +80,34 @@ class LaterReaders:
                     found.append(each)
         return found
 
+    def borrowed(self, op: Operation) -> list[Use]:
+        """The uses by which ``op`` would write into what a caller owns: an argument of
+        the function, as an operand or as what branches bring."""
+        found: list[Use] = []
+        for use in _updated(op):
+            for each in self._borrowed(use, {}):
+                if not any(each.same_as(other) for other in found):
+                    found.append(each)
+        return found
+
+    def _borrowed(self, use: Use, seen: dict[Value, None]) -> list[Use]:
+        root = self.root(use.value)
+        if root in seen or not isinstance(root, BlockArgument):
+            return []
+        seen[root] = None
+        argument = BlockArgument(root)
+        if self._block_index(argument.owner) == 0:
+            return [use]
+        found: list[Use] = []
+        for branch, start in _edges(argument.owner):
+            found += self._borrowed(Use(branch, start + argument.arg_number), seen)
+        return found
+
     def _exposed(
         self, use: Use, op: Operation, sources: Sequence[Value], seen: dict[Value, None]
     ) -> list[Use]:
         """For a buffer that ``op`` uses and that is written when all ``sources`` are there."""
-        root = self._root(use.value)
+        root = self.root(use.value)
         if root in seen or self._is_never_written(root):
             return []
         seen[root] = None
@@ -143,7 +166,7 @@ class LaterReaders:
 
     def written_root(self, value: Value) -> Value | None:
         """The value whose buffer ``value`` is in; None where IREE writes into a copy of it."""
-        root = self._root(value)
+        root = self.root(value)
         return None if self._is_never_written(root) else root
 
     def _is_never_written(self, root: Value) -> bool:
@@ -152,7 +175,7 @@ class LaterReaders:
             return self._block_index(_block_of(root)) == 0  # what a caller owns
         return op.name in _NEVER_WRITTEN
 
-    def _root(self, value: Value) -> Value:
+    def root(self, value: Value) -> Value:
         """The value whose buffer ``value`` is in."""
         while (op := defining_op(value)) is not None and self._is_view(op):
             value = op.operands[0]

@@ -8,7 +8,8 @@ import cpus
 import numpy as np
 import pytest
 from dispatch_programs import Program, compiled, error, lowered
-from graph_comparison import check_graphs
+from fuzz.graphs.judge import Outcome, Setting, judge
+from fuzz.graphs.profiles import graphs
 from headrace.compiler.targets import find_target
 from headrace.dialects.mlir import operations_of, walk
 from headrace.passes.lowering.fp8_support import CPU_WITH_BF16
@@ -124,12 +125,11 @@ func.func @main(%x: tensor<{N}x{N}xf32>, %w: tensor<{N}x{N}xf32>) -> tensor<{N}x
     "batch", [0, 1, *(pytest.param(b, marks=pytest.mark.full) for b in range(2, 16))]
 )
 def test_random_graphs(batch: int, multi_use: bool, cpu: str) -> None:
-    """The graphs of the dispatch stage's test, in sizes that have panels."""
-    seeds = range(batch * PER_MODULE, (batch + 1) * PER_MODULE)
-    # With AVX-512, which the host may have, and without.
-    target = TARGETS[cpu == "host" and batch % 4 == 3]
-    module = check_graphs(seeds, target, N, multi_use=multi_use)
-    assert _panels(str(module)) > 0
+    """Products in a net, in sizes that have panels."""
+    found = graphs("panels", range(batch * PER_MODULE, (batch + 1) * PER_MODULE))
+    setting = Setting("cpu", cpu, multi_use=multi_use, pack=True)
+    assert _panels(str(setting.lowered("".join(g.text for g in found)))) > 0
+    assert [str(o) for o in judge(found, setting)] == [str(Outcome("ok"))] * len(found)
 
 
 def _matmul(name: str, lhs: str, rhs: str, init: str, n: int = N) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from dispatch_graphs import GraphWriter
+from fuzz.graphs.profiles import graphs
 from headrace.compiler.driver import compile_with, iree_flags
 from headrace.compiler.iree_child import run_iree_compile
 from headrace.compiler.options import CompileOptions
@@ -207,7 +207,8 @@ def test_random_loops(seed: int, cpu: str) -> None:
 
 
 @pytest.mark.full
+@pytest.mark.parametrize("profile", ["mixed", "updates", "loops"])
 @pytest.mark.parametrize(("target", "cpu"), [*TARGETS[:3], TARGETS[5]])
-def test_random_graphs(target: str, cpu: str) -> None:
-    text = "".join(GraphWriter(f"f{seed}", seed, 6 + seed % 9).text() for seed in range(20))
+def test_random_graphs(profile: str, target: str, cpu: str) -> None:
+    text = "".join(graph.text for graph in graphs(profile, range(20)))
     assert check_stream(stream_of(text, target, cpu)) == []

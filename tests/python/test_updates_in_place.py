@@ -391,7 +391,7 @@ def test_random_graphs(seed: int, element: str, cpu: str) -> None:
     check(random_graphs(seed, element), element, cpu)
 
 
-GPUS = ("gfx942", "gfx950", "gfx1201", "sm_80", "sm_90", "sm_120", "rdna3", "ampere")
+GPUS = ("gfx942", "gfx950", "gfx1201", "sm_80", "sm_90", "sm_120", "vulkan-rdna3", "vulkan-ampere")
 
 
 @pytest.mark.parametrize("target", ["gfx942", *map(full, GPUS[1:])])

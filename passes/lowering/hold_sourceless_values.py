@@ -1,0 +1,221 @@
+"""Keeps IREE from misreading dispatches that read no tensor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ...dialects.cloning import clone_ops
+from ...dialects.dispatch import DISPATCH_REGION
+from ...dialects.generic import GENERIC, is_parallel, maps_of
+from ...dialects.linalg import DYNAMIC, TensorBuilder, dims_map, element_of, tensor_type
+from ...dialects.mlir import (
+    AffineMapAttr,
+    ArrayAttr,
+    Attribute,
+    Block,
+    DenseElementsAttr,
+    DenseI32ArrayAttr,
+    InsertionPoint,
+    Operation,
+    RankedTensorType,
+    Value,
+    blocks_of,
+    defining_op,
+    walk,
+)
+from ...dialects.tensor import dynamic_sizes
+from ..base import Pass
+from .barriers import hold
+
+_DISPATCHED = ("linalg.", DISPATCH_REGION)
+_PARALLEL = tuple(
+    f"linalg.{name}"
+    for name in ("fill", "map", "transpose", "broadcast", "copy", "elementwise", "index", "yield")
+)
+
+
+@dataclass(frozen=True)
+class HoldSourcelessValues(Pass):
+    """Put barriers around what is made of constants and indices alone.
+
+    Constants that are splats, fills, and what is made of them go into the
+    dispatch that reads them, which then reads no tensor. IREE 3.13 gets two
+    kinds of those wrong, silently:
+
+    - To it a dispatch without tensor operands is as cheap as a splat. Where a
+      result is copied or transferred, it clones the dispatch instead, and takes
+      the clone's first result, whichever was copied (iree-org/iree#14566 is of
+      this kind).
+    - A reduction whose term is one number, ``%out + 5``, is vectorized as if it
+      had one term: the sum over eight fives is five.
+
+    %v:2 = linalg.generic outs(%e, %f) { linalg.index ... }
+    %s = linalg.reduce { arith.addf } ins(%fill)
+    %n = linalg.generic ins(%x) outs(%z) { %out + 1 }
+    // =>
+    %v:2 = linalg.generic outs(%e, %f) { linalg.index ... }
+    %h = util.optimization_barrier %v#0
+    %i = util.optimization_barrier %v#1
+    %b = util.optimization_barrier %fill
+    %s = linalg.reduce { arith.addf } ins(%b)
+    %c = util.optimization_barrier dense<1>
+    %n = linalg.generic ins(%x, %c) outs(%z) { %out + %in_1 }
+    """
+
+    name: ClassVar[str] = "hold-sourceless-values"
+
+    def run(self, module: Operation) -> None:
+        sourceless: dict[Value, None] = {}
+        for op in walk(module):
+            if _adds_no_source(op) and all(v in sourceless for v in _read(op, sourceless)):
+                sourceless |= dict.fromkeys(op.results)
+                if len(op.results) > 1 and op.name.startswith(_DISPATCHED):
+                    _hold_results(op)
+            if _reduces(op):
+                _hold_inputs(op, sourceless)
+        for op in [op for op in walk(module) if op.name == GENERIC]:
+            if terms := _uniform_terms(op):
+                _read_terms(op, terms)
+
+
+def _adds_no_source(op: Operation) -> bool:
+    """Whether an op, or a constant, is made in its user's dispatch, or may be, if
+    all that it reads is."""
+    if op.name == "arith.constant":
+        value: Attribute = op.attributes["value"]
+        return isinstance(value, DenseElementsAttr) and value.is_splat
+    return len(op.results) > 0 and op.name.startswith(("tensor.", *_DISPATCHED))
+
+
+def _read(op: Operation, sourceless: dict[Value, None]) -> list[Value]:
+    """The tensors that an op reads from outside; in its regions too, if its
+    operands are sourceless."""
+    found = [v for v in op.operands if isinstance(v.type, RankedTensorType)]
+    if len(op.regions) and all(v in sourceless for v in found):
+        inner = walk(op)
+        own = dict.fromkeys(r for i in inner for r in i.results)
+        read = [v for i in inner if i != op for v in i.operands if v not in own]
+        found += [v for v in read if isinstance(v.type, RankedTensorType)]
+    return found
+
+
+def _hold_results(op: Operation) -> None:
+    """One barrier for each: a barrier's operands are all of one type."""
+    b = TensorBuilder(InsertionPoint.after(op), op.location)
+    inits = list(op.operands)[len(op.operands) - len(op.results) :]
+    stated = list(op.operands)  # of a region: the dynamic sizes of its results, in order
+    for index, result in enumerate(list(op.results)):
+        count = list(tensor_type(result).shape).count(DYNAMIC)
+        sizes, stated = stated[:count], stated[count:]
+        if not list(result.uses):
+            continue
+        if op.name != DISPATCH_REGION:
+            sizes = dynamic_sizes(b, inits[index])
+        held, barrier = hold(b, result, sizes)
+        result.replace_all_uses_except(held, barrier)
+
+
+def _reduces(op: Operation) -> bool:
+    """Whether a linalg op has loops that its results have not."""
+    if not op.name.startswith("linalg.") or op.name in _PARALLEL or not len(op.results):
+        return False
+    return op.name != GENERIC or not is_parallel(op)
+
+
+def _inputs(op: Operation) -> list[Value]:
+    return list(op.operands)[: len(op.operands) - len(op.results)]
+
+
+def _hold_inputs(op: Operation, sourceless: dict[Value, None]) -> None:
+    """Where all inputs are sourceless; or one that IREE sums up on its own, to
+    correct a product for the other's zero point."""
+    tensors = [(i, v) for i, v in enumerate(_inputs(op)) if isinstance(v.type, RankedTensorType)]
+    made = [(i, v) for i, v in tensors if v in sourceless]
+    if len(made) < len(tensors) and "quantized" not in op.name:
+        return
+    for index, value in made:
+        maker = defining_op(value)
+        if maker is None or maker.name != "tensor.empty":  # of a pooling: only its shape is read
+            b = TensorBuilder(InsertionPoint(op), op.location)
+            op.operands[index], _ = hold(b, value, dynamic_sizes(b, value))
+
+
+def _uniform_terms(op: Operation) -> list[tuple[Operation, int]]:
+    """The ops of a reduction's body that combine a result so far with one number,
+    and which operand that is."""
+    if is_parallel(op):
+        return []
+    (block,) = blocks_of(op)
+    inputs = len(_inputs(op))
+    sums = list(block.arguments)[inputs:]
+    found: list[tuple[Operation, int]] = []
+    for total, yielded in zip(sums, [*block.operations][-1].operands, strict=True):
+        combiner = defining_op(yielded)
+        if combiner is None or len(combiner.operands) != 2 or combiner.parent != op:
+            continue
+        for position in range(2):
+            other = combiner.operands[1 - position]
+            if other == total and _is_uniform(combiner.operands[position], op):
+                found.append((combiner, position))
+    return found
+
+
+def _is_uniform(value: Value, op: Operation) -> bool:
+    """Whether a value of ``op``'s body is the same in all of its iterations."""
+    maker = defining_op(value)
+    if maker is None:
+        return value.owner not in list(blocks_of(op))
+    return maker.parent != op or maker.name == "arith.constant"
+
+
+def _read_terms(op: Operation, terms: list[tuple[Operation, int]]) -> None:
+    """Makes each number an input without dimensions, which IREE reads as it does tensors."""
+    b = TensorBuilder(InsertionPoint(op), op.location)
+    inputs = _inputs(op)
+    added: list[Value] = []
+    for combiner, position in terms:
+        value = combiner.operands[position]
+        maker = defining_op(value)
+        if maker is not None and maker.parent == op:
+            value = maker.clone(ip=b.ip).operation.results[0]
+        with op.location:
+            type_ = RankedTensorType.get([], value.type)
+        tensor = b.op("tensor.from_elements", [value], type_)
+        added.append(hold(b, tensor, [])[0])
+    operands = [*inputs, *added, *list(op.operands)[len(inputs) :]]
+    attributes = {name: op.attributes[name] for name in op.attributes.keys()}  # noqa: SIM118
+    with op.location:
+        maps = maps_of(op)
+        none = dims_map(maps[0].n_dims, [])
+        maps[len(inputs) : len(inputs)] = [none] * len(added)
+        attributes["indexing_maps"] = ArrayAttr.get([AffineMapAttr.get(m) for m in maps])
+        attributes["operandSegmentSizes"] = DenseI32ArrayAttr.get(
+            [len(inputs) + len(added), len(op.results)]
+        )
+    made = Operation.create(
+        op.name,
+        results=[r.type for r in op.results],
+        operands=operands,
+        attributes=attributes,
+        regions=1,
+        loc=op.location,
+        ip=b.ip,
+    ).operation
+    (old,) = blocks_of(op)
+    elements = [element_of(v.type) for v in operands]
+    block = Block.create_at_start(made.regions[0], elements, [op.location] * len(elements))
+    arguments = list(block.arguments)
+    given = arguments[: len(inputs)] + arguments[len(inputs) + len(added) :]
+    for (combiner, position), argument in zip(
+        terms, arguments[len(inputs) : len(inputs) + len(added)], strict=True
+    ):
+        combiner.operands[position] = argument
+    clone_ops(
+        [o.operation for o in old.operations],
+        dict(zip(old.arguments, given, strict=True)),
+        InsertionPoint(block),
+    )
+    for before, after in zip(op.results, made.results, strict=True):
+        before.replace_all_uses_with(after)
+    op.erase()
