@@ -28,6 +28,10 @@ from .mlir import (
 
 # The numbers that the arith dialect gives its predicates.
 INTEGER_PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
+FLOAT_PREDICATES = (
+    *("false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord"),
+    *("ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true"),
+)
 
 _INDEX_WIDTH = 64
 
@@ -91,6 +95,11 @@ class Scalars:
             b = self.constant(b, a.type)
         number = IntegerAttr.get(self.integer_type(64), INTEGER_PREDICATES.index(predicate))
         return self.op("arith.cmpi", [a, b], self.integer_type(1), {"predicate": number})
+
+    def compare_floats(self, predicate: str, a: Value, b: Value) -> Value:
+        """``arith.cmpf`` of floats."""
+        number = IntegerAttr.get(self.integer_type(64), FLOAT_PREDICATES.index(predicate))
+        return self.op("arith.cmpf", [a, b], self.integer_type(1), {"predicate": number})
 
     def select(self, condition: Value, a: Value, b: Value) -> Value:
         return self.op("arith.select", [condition, a, b], a.type)

@@ -36,6 +36,7 @@ _BUILTIN: dict[str, str] = {
     "accumulate-in-f32": "lowering.accumulate_in_f32:AccumulateInF32",
     "lower-matmul": "lowering.lower_matmul:LowerMatmul",
     "legalize-fp8": "lowering.legalize_fp8:LegalizeFp8",
+    "order-ties": "lowering.order_ties:OrderTies",
     "lower-encodings": "lowering.lower_encodings:LowerEncodings",
     "spmd-to-devices": "lowering.spmd_to_devices:SpmdToDevices",
     "place-constants": "lowering.place_constants:PlaceConstants",

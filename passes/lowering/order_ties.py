@@ -1,0 +1,146 @@
+"""The pass ``order-ties``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ...dialects.arith import FLOAT_PREDICATES, INTEGER_PREDICATES, Scalars, float_width
+from ...dialects.cloning import clone_ops
+from ...dialects.linalg import TensorBuilder, tensor_type
+from ...dialects.mlir import (
+    Block,
+    FloatType,
+    InsertionPoint,
+    IntegerAttr,
+    Operation,
+    Value,
+    defining_op,
+    operations_of,
+    walk,
+)
+from ..base import Pass
+
+
+@dataclass(frozen=True)
+class OrderTies(Pass):
+    """Say of equal elements which comes first, where sort and top-k leave it open.
+
+    IREE 3.13 swaps two neighbours unless the comparator says that the first
+    comes before the second, so that its sort of equal ones is not stable, as
+    StableHLO's and torch's are. Its top-k lets the lower index win where the
+    comparator says the same both ways round, which is true of ``>`` but not of
+    the ``>=`` that its own StableHLO conversion writes; and NaN, which compare
+    false, are never among the top. So:
+
+        sort: before(a, b)      =>  before(a, b) or not before(b, a)
+        topk: before(a, b)      =>  before(a, b) and not before(b, a)
+        topk of floats: a >= b  =>  key(a) > key(b)
+
+    with the integer key of IEEE 754's total order, all NaN the greatest: what
+    ``jax.lax.top_k`` and ``torch.topk`` give.
+
+    A sort along a dim of one element is its operand. Other dims of one element
+    go for the sort of several operands, whose dispatch IREE does not distribute
+    over workgroups there and then refuses ("write affecting operations on global
+    resources are restricted to workgroup distributed contexts").
+    """
+
+    name: ClassVar[str] = "order-ties"
+
+    def run(self, module: Operation) -> None:
+        for op in walk(module):
+            if op.name == "iree_linalg_ext.sort":
+                _order_sort(op)
+            elif op.name == "iree_linalg_ext.topk":
+                _order_topk(op)
+
+
+def _order_sort(op: Operation) -> None:
+    dim = IntegerAttr(op.attributes["dimension"]).value
+    shape = tensor_type(op.operands[0]).shape
+    if shape[dim] == 1:
+        for result, operand in zip(op.results, op.operands, strict=True):
+            result.replace_all_uses_with(operand)
+        op.erase()
+        return
+    body = op.regions[0].blocks[0]
+    if _predicate(body) not in ("sle", "sge", "ule", "uge"):
+        # A pair of arguments, the two compared, per operand.
+        swapped = [body.arguments[n ^ 1] for n in range(len(body.arguments))]
+        s, before, after = _both_ways(body, swapped)
+        either = s.binary("ori", before, s.binary("xori", after, 1))
+        _yield_of(body).operands[0] = either
+    if len(op.operands) > 1 and 1 in shape:
+        _without_unit_dims(op, dim)
+
+
+def _without_unit_dims(op: Operation, dim: int) -> None:
+    """The sort on operands of lower rank; ``dim`` is not one of the dims that go."""
+    b = TensorBuilder(InsertionPoint(op), op.location)
+    types = [tensor_type(operand) for operand in op.operands]
+    units = [d for d, size in enumerate(types[0].shape) if size == 1]
+    operands = [b.drop_unit_dims(operand, units) for operand in op.operands]
+    small = op.clone(ip=b.ip).operation
+    lower = dim - sum(d < dim for d in units)
+    small.attributes["dimension"] = IntegerAttr.get(op.attributes["dimension"].type, lower)
+    for index, operand in enumerate(operands):
+        small.operands[index] = operand
+        small.results[index].set_type(operand.type)
+    for old, new, type_ in zip(op.results, small.results, types, strict=True):
+        old.replace_all_uses_with(b.restore_unit_dims(new, units, type_))
+    op.erase()
+
+
+def _order_topk(op: Operation) -> None:
+    body = op.regions[0].blocks[0]
+    found = _predicate(body)
+    if found in ("sgt", "slt", "ugt", "ult"):
+        return
+    a, b = body.arguments
+    if found in ("ogt", "oge", "ugt", "uge") and isinstance(a.type, FloatType):
+        s = Scalars(InsertionPoint(_yield_of(body)), op.location)
+        _yield_of(body).operands[0] = s.compare("sgt", _order_key(s, a), _order_key(s, b))
+        return
+    s, before, after = _both_ways(body, [b, a])
+    _yield_of(body).operands[0] = s.binary("andi", before, s.binary("xori", after, 1))
+
+
+def _order_key(s: Scalars, value: Value) -> Value:
+    """A signed integer that orders floats of all signs as IEEE 754's totalOrder does,
+    but for NaN: those are all equal, and the greatest."""
+    width = float_width(value.type)
+    integer = s.integer_type(width)
+    most = (1 << (width - 1)) - 1
+    bits = s.convert("bitcast", value, integer)
+    # Where the sign is set, a larger magnitude is a smaller number.
+    mirrored = s.binary("xori", bits, s.binary("andi", s.binary("shrsi", bits, width - 1), most))
+    is_nan = s.compare_floats("uno", value, value)
+    return s.select(is_nan, s.constant(most, integer), mirrored)
+
+
+def _both_ways(body: Block, swapped: Sequence[Value]) -> tuple[Scalars, Value, Value]:
+    """What the comparator says, and what it says of its arguments swapped."""
+    end = _yield_of(body)
+    ip = InsertionPoint(end)
+    values = dict(zip(body.arguments, swapped, strict=True))
+    clone_ops(operations_of(body)[:-1], values, ip)
+    before = end.operands[0]
+    # A comparator may also give a value from around it, as where it is constant.
+    return Scalars(ip, end.location), before, values.get(before, before)
+
+
+def _predicate(body: Block) -> str:
+    """The predicate, where all that the body does is to compare its first two arguments."""
+    compare = defining_op(_yield_of(body).operands[0])
+    if compare is None or compare.name not in ("arith.cmpi", "arith.cmpf"):
+        return ""
+    if list(compare.operands) != list(body.arguments)[:2]:
+        return ""
+    names = INTEGER_PREDICATES if compare.name == "arith.cmpi" else FLOAT_PREDICATES
+    return names[IntegerAttr(compare.attributes["predicate"]).value]
+
+
+def _yield_of(body: Block) -> Operation:
+    return operations_of(body)[-1]
