@@ -75,7 +75,7 @@ def infer(
     body = [f"def typed({', '.join(names)}):"]
     body += ["    " + line for line in statement_lines(statement, noise=False)]
     body.append(f"    return {', '.join(v.name for v in statement.results)},")
-    space = namespace(lambda x, key: x)
+    space = namespace(lambda compute: compute())
     arguments = [
         jax.ShapeDtypeStruct(values[n].type.shape, getattr(jnp, values[n].type.dtype.replace("bool", "bool_")))
         for n in names

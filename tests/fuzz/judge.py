@@ -18,7 +18,7 @@ from .programs import Program
 from .reference import input_values
 
 # How far results may be beyond what the disturbed runs show.
-FACTOR = 8
+FACTOR = 4
 PATIENCE = 60
 
 

@@ -151,8 +151,7 @@ def cleaned(program: Program) -> Program:
 
 
 def function_lines(program: Program, noise: bool, name: str = "program") -> list[str]:
-    """The device's function; with ``noise``, values pass through ``_n`` where rounding
-    may differ."""
+    """The device's function; with ``noise``, ``_n`` evaluates what rounding may change."""
     parameters = ", ".join(i.value.name for i in program.inputs)
     lines = [f"def {name}({parameters}):"]
     lines += ["    " + line for s in program.statements for line in statement_lines(s, noise)]
@@ -163,25 +162,22 @@ def function_lines(program: Program, noise: bool, name: str = "program") -> list
 
 def statement_lines(statement: Statement, noise: bool) -> list[str]:
     number = statement.results[0].name[1:]
+    disturbed = noise and statement.noisy
     lines: list[str] = []
     functions: dict[str, str] = {}
     for letter, block in zip("fgh", statement.blocks, strict=False):
         functions[letter] = f"{letter}{number}"
         parameters = ", ".join(p.name for p in block.parameters)
         lines.append(f"def {letter}{number}({parameters}):")
+        # What is disturbed as a whole is disturbed once.
         for inner in block.statements:
-            lines += ["    " + line for line in statement_lines(inner, noise)]
+            lines += ["    " + line for line in statement_lines(inner, noise and not disturbed)]
         lines.append("    return " + block.shape.format(*block.results))
-    disturbed = noise and statement.noisy
-    operands = [
-        f"_n({name}, {number}{place})" if disturbed else name
-        for place, name in enumerate(statement.operands)
-    ]
     targets = ", ".join(v.name for v in statement.results)
-    lines.append(f"{targets} = " + statement.text.format(*operands, **functions))
+    text = statement.text.format(*statement.operands, **functions)
     if disturbed:
-        lines += [f"{v.name} = _n({v.name}, {v.name[1:]}9)" for v in statement.results]
-    return lines
+        text = f"_n(lambda: {text})"
+    return [*lines, f"{targets} = {text}"]
 
 
 def define(lines: Sequence[str], name: str, namespace: dict[str, Any]) -> Callable[..., Any]:

@@ -1,11 +1,6 @@
 """JAX's numbers on forced host devices, and how far rounding may take others from them.
 
-The tolerance is measured, not guessed (Monte Carlo arithmetic: D. S. Parker,
-1997): JAX runs a program again with every rounding that is not fixed by the
-program moved by one unit in the last place, up or down by a hash of seed and
-position, in operands as in results. What that changes is what rounding can
-change at this element of this program, with its depth, its cancellation and its
-jumps (a sort, a comparison, a conversion to fp8) in it. Values that no such
+The tolerance is measured, not guessed: see ``noise``. Values that no disturbed
 rounding reaches do not move, and are compared exactly.
 """
 
@@ -28,7 +23,7 @@ from jax import lax
 from jax.sharding import AxisType, Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
-from .lattice import FLOATS, is_fp8
+from .noise import LENGTH, Noise
 from .programs import Input, Program, all_statements, define, function_lines
 
 Array = np.ndarray[Any, Any]
@@ -73,35 +68,16 @@ def input_values(program: Program) -> list[Array]:
     return [np.asarray(eval(input_text(program, i), space)) for i in program.inputs]
 
 
-def namespace(noise: Callable[[Any, int], Any]) -> dict[str, Any]:
+def namespace(noise: Callable[[Callable[[], Any]], Any]) -> dict[str, Any]:
     return {"jax": jax, "jnp": jnp, "lax": lax, "np": np, "_n": noise}
 
 
-def disturb(amount: jax.Array, seed: jax.Array) -> Callable[[Any, int], Any]:
-    """``_n`` of a disturbed program: moves a value by ``amount`` units in the last place."""
-
-    def noise(x: Any, key: int) -> Any:
-        name = jnp.asarray(x).dtype.name
-        if name not in FLOATS or is_fp8(name):
-            return x
-        place = jnp.arange(x.size, dtype=jnp.uint32).reshape(x.shape)
-        h = place * jnp.uint32(2654435761) + jnp.uint32(key * 40503 % 2**32) + seed
-        h = (h ^ (h >> 16)) * jnp.uint32(0x45D9F3B)
-        h = (h ^ (h >> 16)) * jnp.uint32(0x45D9F3B)
-        unit = 2.0 ** (1 - FLOATS[name][0])
-        sign = jnp.where((h >> 16) & 1, 1.0, -1.0).astype(jnp.float32)
-        return (x.astype(jnp.float32) * (1 + sign * unit * amount)).astype(x.dtype)
-
-    return noise
-
-
 def batch_function(programs: Sequence[Program], noise: bool) -> Callable[..., Any]:
-    """One function of all programs' inputs and results; with noise, amount and seed first."""
+    """One function of all programs' inputs and results; with noise, its signs first."""
 
     def function(*arguments: Any) -> tuple[Any, ...]:
         left = list(arguments)
-        quiet: Callable[[Any, int], Any] = lambda x, key: x  # noqa: E731
-        disturbed = disturb(left.pop(0), left.pop(0)) if noise else quiet
+        disturbed = Noise(left.pop(0)) if noise else (lambda compute: compute())
         results: list[Any] = []
         for program in programs:
             lines = function_lines(program, noise)
@@ -118,7 +94,7 @@ def mapped(programs: Sequence[Program], noise: bool) -> Any:
     mesh = mesh_of(programs[0].mesh)
     inputs = [spec_of(i) for p in programs for i in p.inputs]
     outputs = tuple(P(p.axes) for p in programs for _ in p.outputs)
-    extra = [P(), P()] if noise else []
+    extra = [P()] if noise else []
     function = jax.shard_map(
         batch_function(programs, noise),
         mesh=mesh,
@@ -154,15 +130,17 @@ class Reference:
         self._noisy = any(s.noisy for p in programs for s in all_statements(p.statements))
         self._function = mapped(programs, noise=self._noisy)
         self._disturbed: list[list[Array]] = []
-        self.results = self._run(0.0, 0)
+        self.results = self._run(np.zeros(LENGTH, np.float32))
 
-    def _run(self, amount: float, seed: int) -> list[Array]:
-        extra = (jnp.float32(amount), jnp.uint32(seed)) if self._noisy else ()
-        return split(self._function(*extra, *self._inputs), self._devices)
+    def _run(self, signs: Array) -> list[Array]:
+        return split(
+            self._function(*((signs,) if self._noisy else ()), *self._inputs), self._devices
+        )
 
     def disturbed(self, count: int = DISTURBANCES) -> list[list[Array]]:
         """Results of as many disturbed runs; none where all is exact."""
         while self._noisy and len(self._disturbed) < count:
-            seed = 7919 * (len(self._disturbed) + 1)
-            self._disturbed.append(self._run(1.0, seed))
+            random = np.random.default_rng(len(self._disturbed))
+            signs = random.choice(np.array([-1, 1], np.float32), LENGTH)
+            self._disturbed.append(self._run(signs))
         return self._disturbed
