@@ -19,6 +19,7 @@ _BUILTIN: dict[str, str] = {
     "to-per-device": "frontend.to_per_device:ToPerDevice",
     "record-shardings": "frontend.record_shardings:RecordShardings",
     "raise-stablehlo": "frontend.raise_stablehlo:RaiseStablehlo",
+    "bound-indices": "frontend.bound_indices:BoundIndices",
     "raise-linalg": "frontend.raise_linalg:RaiseLinalg",
     "commute-collectives": "model.commute_collectives:CommuteCollectives",
     "fuse-scaled-matmul": "model.fuse_scaled_matmul:FuseScaledMatmul",
