@@ -10,7 +10,10 @@ from ..passes.pipeline import Pipeline
 STABLEHLO_INPUT = "iree-stablehlo-input-transformation-pipeline"
 FIRST_LOWERING = "accumulate-in-f32"
 
-FRONTEND = ("record-shardings", "inline", "symbol-dce", "raise-stablehlo", "bound-indices", "raise-linalg")
+FRONTEND = (
+    *("record-shardings", "inline", "symbol-dce", "raise-stablehlo"),
+    *("bound-indices", "widen-convolutions", "raise-linalg"),
+)
 MODEL = (
     "canonicalize",
     "cse",

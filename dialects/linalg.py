@@ -203,29 +203,15 @@ class TensorBuilder:
         if not dropped:
             return value
         kept = [d for d in range(len(type_.shape)) if d not in dropped]
+        groups: list[list[int]] = [[] for _ in kept]
+        for dim in range(len(type_.shape)):
+            # A dropped dim joins the kept one before it, leading ones the first.
+            position = max(sum(k <= dim for k in kept) - 1, 0)
+            if kept:
+                groups[position].append(dim)
         shape = [type_.shape[d] for d in kept]
         result = RankedTensorType.get(shape, type_.element_type, loc=self.loc)
-        return self.collapse_shape(value, _groups_without(type_.rank, dropped), result)
-
-    def restore_unit_dims(
-        self, value: Value, dropped: Sequence[int], type_: RankedTensorType
-    ) -> Value:
-        """Undoes ``drop_unit_dims`` for a value that was of ``type_``."""
-        if not dropped:
-            return value
-        return self.expand_shape(value, _groups_without(type_.rank, dropped), type_)
-
-
-def _groups_without(rank: int, dropped: Sequence[int]) -> list[list[int]]:
-    """Reassociation that merges dropped dims into kept ones."""
-    kept = [d for d in range(rank) if d not in dropped]
-    groups: list[list[int]] = [[] for _ in kept]
-    for dim in range(rank):
-        # A dropped dim joins the kept one before it, leading ones the first.
-        position = max(sum(k <= dim for k in kept) - 1, 0)
-        if kept:
-            groups[position].append(dim)
-    return groups
+        return self.collapse_shape(value, groups, result)
 
 
 def _reassociation(groups: Sequence[Sequence[int]], loc: Location) -> Attribute:

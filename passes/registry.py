@@ -20,6 +20,7 @@ _BUILTIN: dict[str, str] = {
     "record-shardings": "frontend.record_shardings:RecordShardings",
     "raise-stablehlo": "frontend.raise_stablehlo:RaiseStablehlo",
     "bound-indices": "frontend.bound_indices:BoundIndices",
+    "widen-convolutions": "frontend.widen_convolutions:WidenConvolutions",
     "raise-linalg": "frontend.raise_linalg:RaiseLinalg",
     "commute-collectives": "model.commute_collectives:CommuteCollectives",
     "fuse-scaled-matmul": "model.fuse_scaled_matmul:FuseScaledMatmul",

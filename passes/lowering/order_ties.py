@@ -8,9 +8,10 @@ from typing import ClassVar
 
 from ...dialects.arith import FLOAT_PREDICATES, INTEGER_PREDICATES, Scalars, float_width
 from ...dialects.cloning import clone_ops
-from ...dialects.linalg import TensorBuilder, tensor_type
+from ...dialects.linalg import tensor_type
 from ...dialects.mlir import (
     Block,
+    DenseI32ArrayAttr,
     FloatType,
     InsertionPoint,
     IntegerAttr,
@@ -41,10 +42,10 @@ class OrderTies(Pass):
     with the integer key of IEEE 754's total order, all NaN the greatest: what
     ``jax.lax.top_k`` and ``torch.topk`` give.
 
-    A sort along a dim of one element is its operand. Other dims of one element
-    go for the sort of several operands, whose dispatch IREE does not distribute
-    over workgroups there and then refuses ("write affecting operations on global
-    resources are restricted to workgroup distributed contexts").
+    A sort along a dim of one element is its operand. A value that is sorted with
+    itself is sorted once: IREE copies the second one within the dispatch, and
+    refuses that ("write affecting operations on global resources are restricted to
+    workgroup distributed contexts").
     """
 
     name: ClassVar[str] = "order-ties"
@@ -72,24 +73,39 @@ def _order_sort(op: Operation) -> None:
         s, before, after = _both_ways(body, swapped)
         either = s.binary("ori", before, s.binary("xori", after, 1))
         _yield_of(body).operands[0] = either
-    if len(op.operands) > 1 and 1 in shape:
-        _without_unit_dims(op, dim)
+    _merge_equal(op)
 
 
-def _without_unit_dims(op: Operation, dim: int) -> None:
-    """The sort on operands of lower rank; ``dim`` is not one of the dims that go."""
-    b = TensorBuilder(InsertionPoint(op), op.location)
-    types = [tensor_type(operand) for operand in op.operands]
-    units = [d for d, size in enumerate(types[0].shape) if size == 1]
-    operands = [b.drop_unit_dims(operand, units) for operand in op.operands]
-    small = op.clone(ip=b.ip).operation
-    lower = dim - sum(d < dim for d in units)
-    small.attributes["dimension"] = IntegerAttr.get(op.attributes["dimension"].type, lower)
-    for index, operand in enumerate(operands):
-        small.operands[index] = operand
-        small.results[index].set_type(operand.type)
-    for old, new, type_ in zip(op.results, small.results, types, strict=True):
-        old.replace_all_uses_with(b.restore_unit_dims(new, units, type_))
+def _merge_equal(op: Operation) -> None:
+    """The sort with each operand once."""
+    operands = list(op.operands)
+    first = [operands.index(operand) for operand in operands]
+    kept = sorted(set(first))
+    if len(kept) == len(operands):
+        return
+    small = Operation.create(
+        op.name,
+        results=[operands[n].type for n in kept],
+        operands=[operands[n] for n in kept],
+        attributes={
+            "dimension": op.attributes["dimension"],
+            "operandSegmentSizes": DenseI32ArrayAttr.get([0, len(kept)], op.context),
+        },
+        regions=1,
+        loc=op.location,
+        ip=InsertionPoint(op),
+    ).operation
+    body = op.regions[0].blocks[0]
+    body.append_to(small.regions[0])
+    for number in reversed(range(len(operands))):
+        if first[number] == number:
+            continue
+        for side in (1, 0):
+            argument = body.arguments[2 * number + side]
+            argument.replace_all_uses_with(body.arguments[2 * first[number] + side])
+            body.erase_argument(2 * number + side)
+    for number, result in enumerate(op.results):
+        result.replace_all_uses_with(small.results[kept.index(first[number])])
     op.erase()
 
 

@@ -46,7 +46,8 @@ class CounterToIndex(Pattern[Counters]):
             if not _is_integer(carried.type):
                 continue
             update = linear(yielded)
-            if update.base == carried and update.scale == 1:
+            # The bindings' values cannot be compared with None.
+            if update.base is not None and update.base == carried and update.scale == 1:
                 steps[position] = update.offset
         return Counters(steps) if steps else Miss("no carried counter", silent=True)
 
