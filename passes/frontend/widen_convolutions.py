@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ...dialects.mlir import Operation, RankedTensorType, Type, Value
-from ...dialects.stablehlo import convert, integer
+from ...dialects.stablehlo import build, convert, integer
 from ..base import Pass
 from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
 
@@ -17,7 +17,8 @@ class WidenConvolutions(Pass):
 
     IREE 3.13's conversion of depthwise convolutions reshapes operands as if they
     were of the result's type, which gives an invalid op where they are not, as
-    with ``preferred_element_type`` in JAX.
+    with ``preferred_element_type`` in JAX. The barrier keeps IREE from taking the
+    convert back into the convolution before that.
     """
 
     name: ClassVar[str] = "widen-convolutions"
@@ -31,7 +32,9 @@ class WidenGroupedConvolution(Pattern[Type]):
 
     %y = stablehlo.convolution(%x, %w) {feature_group_count = 3} : (bf16, bf16) -> f32
     // =>
-    %y = stablehlo.convolution(convert %x, convert %w) {feature_group_count = 3} : f32
+    %a = stablehlo.optimization_barrier (stablehlo.convert %x : f32)
+    %b = stablehlo.optimization_barrier (stablehlo.convert %w : f32)
+    %y = stablehlo.convolution(%a, %b) {feature_group_count = 3} : (f32, f32) -> f32
     """
 
     roots = ("stablehlo.convolution",)
@@ -50,7 +53,8 @@ class WidenGroupedConvolution(Pattern[Type]):
             if _element(operand) != match:
                 ip = rewriter.before(op)
                 wide = convert(operand, match, loc=op.location, ip=ip)
-                rewriter.set_operand(op, index, wide)
+                kept = build("optimization_barrier", [wide], wide.type, loc=op.location, ip=ip)
+                rewriter.set_operand(op, index, kept)
 
 
 def _element(value: Value) -> Type:

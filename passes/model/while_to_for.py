@@ -103,7 +103,8 @@ class WhileToFor(Pattern[CountedWhile]):
             update = linear(yields[position])
             width = _width(base)
             step = _wrap(update.offset, width, signed=True)
-            if update.base != after.arguments[position] or update.scale != 1 or not step:
+            advances = update.base is not None and update.base == after.arguments[position]
+            if not advances or update.scale != 1 or not step:
                 return Miss("the loop's counter does not advance by a constant")
             if width > _WIDEST:
                 return Miss(f"the loop's counter has more than {_WIDEST} bits")
