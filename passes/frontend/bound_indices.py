@@ -8,7 +8,6 @@ from typing import ClassVar
 
 from ...dialects.mlir import Attribute, Operation, Value
 from ...dialects.ops.constraints import DYNAMIC, shape_of
-from ...dialects.stablehlo import reshape
 from ..base import Pass
 from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
 from .index_arithmetic import IndexBuilder, element_type, representable
@@ -98,11 +97,11 @@ class UpdateOneWindow(Pattern[Scatter]):
         fits: Value | None = None
         for number, (dim, most) in enumerate(zip(match.dims, match.most, strict=True)):
             part = b.component(match.indices, match.vector_dim, number)
-            scalar = reshape(part, [], loc=b.loc, ip=b.ip)
+            scalar = b.reshape(part, [])
             starts[dim] = b.clamped(scalar, most)
             if not _are_inside(match.indices, match.most, match.vector_dim):
                 fits = b.both(fits, b.compare("EQ", starts[dim], scalar))
-        new = reshape(match.updates, window, loc=b.loc, ip=b.ip)
+        new = b.reshape(match.updates, window)
         if match.combiner or fits is not None:
             sizes: dict[str, Attribute] = {"slice_sizes": b.array(*window)}
             old = b.op("dynamic_slice", [operand, *starts], window, element, sizes)
@@ -148,7 +147,7 @@ class AddNothing(Pattern[Scatter]):
         fits = _all_equal(b, parts, clamped)
         updates = shape_of(match.updates)
         batch = [updates[d] for d in match.batch_dims]
-        where = b.broadcast(reshape(fits, batch, loc=b.loc, ip=b.ip), updates, match.batch_dims)
+        where = b.broadcast(b.reshape(fits, batch), updates, match.batch_dims)
         nothing = b.constant(neutral, match.updates, updates)
         rewriter.set_operand(op, 1, b.vectors(clamped, match.vector_dim, match.indices))
         rewriter.set_operand(op, 2, b.select(where, match.updates, nothing))

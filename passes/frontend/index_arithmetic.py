@@ -54,6 +54,12 @@ class IndexBuilder:
         with self.loc.context:
             return DenseI64ArrayAttr.get(list(values))
 
+    def reshape(self, value: Value, shape: Sequence[int]) -> Value:
+        """The value itself where it is of that shape."""
+        if list(shape) == shape_of(value):
+            return value
+        return reshape(value, shape, loc=self.loc, ip=self.ip)
+
     def slice(self, value: Value, starts: Sequence[int], limits: Sequence[int]) -> Value:
         """``value[starts:limits]``."""
         sizes = [limit - start for start, limit in zip(starts, limits, strict=True)]
@@ -69,7 +75,7 @@ class IndexBuilder:
         size 1. All of ``indices`` where ``dim`` is past its last: they have one."""
         shape = shape_of(indices)
         if dim == len(shape):
-            return reshape(indices, [*shape, 1], loc=self.loc, ip=self.ip)
+            return self.reshape(indices, [*shape, 1])
         starts = [number if d == dim else 0 for d in range(len(shape))]
         limits = [number + 1 if d == dim else size for d, size in enumerate(shape)]
         return self.slice(indices, starts, limits)
@@ -78,7 +84,7 @@ class IndexBuilder:
         """Index vectors of components, in the shape of ``like``."""
         shape = shape_of(like)
         if len(components) == 1:
-            return reshape(components[0], shape, loc=self.loc, ip=self.ip)
+            return self.reshape(components[0], shape)
         i64 = IntegerType.get_signless(64, self.loc.context)
         attributes: dict[str, Attribute] = {"dimension": IntegerAttr.get(i64, dim)}
         return self.op("concatenate", components, shape, element_type(like), attributes)

@@ -21,6 +21,7 @@ from ...dialects.mlir import (
     operations_of,
     walk,
 )
+from ...dialects.tensor import VIEWS
 from ..base import Pass
 
 
@@ -43,9 +44,9 @@ class OrderTies(Pass):
     ``jax.lax.top_k`` and ``torch.topk`` give.
 
     A sort along a dim of one element is its operand. A value that is sorted with
-    itself is sorted once: IREE copies the second one within the dispatch, and
-    refuses that ("write affecting operations on global resources are restricted to
-    workgroup distributed contexts").
+    itself is sorted once, and a slice is made before: IREE would copy both within the
+    dispatch that sorts, and refuses that ("write affecting operations on global
+    resources are restricted to workgroup distributed contexts").
     """
 
     name: ClassVar[str] = "order-ties"
@@ -73,16 +74,27 @@ def _order_sort(op: Operation) -> None:
         s, before, after = _both_ways(body, swapped)
         either = s.binary("ori", before, s.binary("xori", after, 1))
         _yield_of(body).operands[0] = either
-    _merge_equal(op)
+    op = _merge_equal(op)
+    for index, operand in enumerate(op.operands):
+        if _is_slice(operand):
+            s = Scalars(InsertionPoint(op), op.location)
+            op.operands[index] = s.op("util.optimization_barrier", [operand], operand.type)
 
 
-def _merge_equal(op: Operation) -> None:
+def _is_slice(value: Value) -> bool:
+    op = defining_op(value)
+    while op is not None and op.name in VIEWS:
+        op = defining_op(op.operands[0])
+    return op is not None and op.name == "tensor.extract_slice"
+
+
+def _merge_equal(op: Operation) -> Operation:
     """The sort with each operand once."""
     operands = list(op.operands)
     first = [operands.index(operand) for operand in operands]
     kept = sorted(set(first))
     if len(kept) == len(operands):
-        return
+        return op
     small = Operation.create(
         op.name,
         results=[operands[n].type for n in kept],
@@ -107,6 +119,7 @@ def _merge_equal(op: Operation) -> None:
     for number, result in enumerate(op.results):
         result.replace_all_uses_with(small.results[kept.index(first[number])])
     op.erase()
+    return small
 
 
 def _order_topk(op: Operation) -> None:
