@@ -11,12 +11,8 @@ STABLEHLO_INPUT = "iree-stablehlo-input-transformation-pipeline"
 FIRST_LOWERING = "accumulate-in-f32"
 
 FRONTEND = (
-    "record-shardings",
-    "inline",
-    "symbol-dce",
-    "raise-stablehlo",
-    "raise-linalg",
-    "lower-dynamic-shapes",
+    *("record-shardings", "inline", "symbol-dce", "raise-stablehlo"),
+    *("bound-indices", "widen-convolutions", "raise-linalg", "lower-dynamic-shapes"),
 )
 MODEL = (
     "canonicalize",
@@ -66,6 +62,7 @@ def default_pipeline(
         "legalize-converts",
         f"legalize-math{{target={target}}}",
         f"legalize-fp8{{target={target}}}",
+        "order-ties",
         "lower-encodings",
         ALIGN,
         # Before anything is fused, and goes into regions.

@@ -46,6 +46,7 @@ class CounterToIndex(Pattern[Counters]):
             if not _is_integer(carried.type):
                 continue
             update = linear(yielded)
+            # The bindings' values cannot be compared with None.
             if update.base is not None and update.base == carried and update.scale == 1:
                 steps[position] = update.offset
         return Counters(steps) if steps else Miss("no carried counter", silent=True)

@@ -1,0 +1,61 @@
+"""The pass ``widen-convolutions``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ...dialects.mlir import Operation, RankedTensorType, Type, Value
+from ...dialects.stablehlo import build, convert, integer
+from ..base import Pass
+from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
+
+
+@dataclass(frozen=True)
+class WidenConvolutions(Pass):
+    """Convolve groups of features in the element type of the result.
+
+    IREE 3.13's conversion of depthwise convolutions reshapes operands as if they
+    were of the result's type, which gives an invalid op where they are not, as
+    with ``preferred_element_type`` in JAX. The barrier keeps IREE from taking the
+    convert back into the convolution before that.
+    """
+
+    name: ClassVar[str] = "widen-convolutions"
+
+    def run(self, module: Operation) -> None:
+        apply_patterns(module, [WidenGroupedConvolution()])
+
+
+class WidenGroupedConvolution(Pattern[Type]):
+    """Operands of a grouped convolution, converted.
+
+    %y = stablehlo.convolution(%x, %w) {feature_group_count = 3} : (bf16, bf16) -> f32
+    // =>
+    %a = stablehlo.optimization_barrier (stablehlo.convert %x : f32)
+    %b = stablehlo.optimization_barrier (stablehlo.convert %w : f32)
+    %y = stablehlo.convolution(%a, %b) {feature_group_count = 3} : (f32, f32) -> f32
+    """
+
+    roots = ("stablehlo.convolution",)
+
+    def match(self, op: Operation) -> Type | Miss:
+        """The element type to convert to."""
+        if integer(op, "feature_group_count") == 1:
+            return Miss("has one group of features", silent=True)
+        wide = _element(op.results[0])
+        if all(_element(operand) == wide for operand in op.operands):
+            return Miss("operands and result are of one element type", silent=True)
+        return wide
+
+    def rewrite(self, op: Operation, match: Type, rewriter: Rewriter) -> None:
+        for index, operand in enumerate(op.operands):
+            if _element(operand) != match:
+                ip = rewriter.before(op)
+                wide = convert(operand, match, loc=op.location, ip=ip)
+                kept = build("optimization_barrier", [wide], wide.type, loc=op.location, ip=ip)
+                rewriter.set_operand(op, index, kept)
+
+
+def _element(value: Value) -> Type:
+    return RankedTensorType(value.type).element_type
