@@ -29,7 +29,7 @@ LOOPS = ("normalize-loops", "canonicalize", "cse", "hoist-collectives")
 AFTER_LOOPS = ("canonicalize", "cse", "headrace-dce")
 # On the final ops of loops: what decodes an operand comes before, not beside.
 ALIGN = "align-collectives"
-CLEAN_UP = ("strip-headrace", "loops-to-cf", "canonicalize", "cse", "keep-arguments")
+CLEAN_UP = ("loops-to-cf", "keep-arguments", "strip-headrace", "canonicalize", "cse")
 # After the last pass that may make one value of two equal ones.
 BUFFERS = ("own-buffers",)
 LAST = ("separate-updates", "widen-block-arguments")

@@ -17,6 +17,9 @@ from .mlir import (
 
 Attributes = dict[str, Attribute]
 
+# On an argument that the caller gives away: its buffer may hold something else after the call.
+DONATED = "headrace.donated"
+
 
 def functions_of(module: Operation) -> list[Operation]:
     """The ``func.func`` ops directly in a module, in program order."""

@@ -5,17 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...dialects.functions import (
+    DONATED,
     argument_attributes,
     functions_of,
     result_attributes,
     set_argument_attributes,
     set_result_attributes,
 )
-from ...dialects.mlir import Operation
+from ...dialects.mlir import Operation, UnitAttr
 from ..base import Pass
 
 COUNTS = ("num_partitions", "num_replicas")
-_DONATED = "tf.aliasing_output"
+_ALIASING = "tf.aliasing_output"
 
 
 @dataclass(frozen=True)
@@ -28,9 +29,10 @@ class RecordShardings(Pass):
     stay; a headrace attribute that is there already is kept. IREE's StableHLO
     input pipeline drops everything in mhlo's namespace.
 
-    ``tf.aliasing_output`` goes: it says that a donated argument's buffer may
-    hold a result. IREE 3.13 takes it for an order, and writes the result
-    while the argument is still read, or to the wrong device.
+    ``tf.aliasing_output`` becomes ``headrace.donated``, as ``jax.buffer_donor``
+    does: it says that the argument's buffer may hold a result. IREE 3.13 takes
+    it for an order, and writes the result while the argument is still read, or
+    to the wrong device.
 
     Before:
         module attributes {mhlo.num_partitions = 4 : i32} {
@@ -52,8 +54,9 @@ class RecordShardings(Pass):
             results = result_attributes(function)
             found = False
             for attributes in (*arguments, *results):
-                if _DONATED in attributes:
-                    del attributes[_DONATED]
+                if _ALIASING in attributes or "jax.buffer_donor" in attributes:
+                    attributes.pop(_ALIASING, None)
+                    attributes[DONATED] = UnitAttr.get(module.context)
                     found = True
                 if "mhlo.sharding" in attributes:
                     attributes.setdefault("headrace.sharding", attributes["mhlo.sharding"])

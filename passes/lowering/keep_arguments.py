@@ -5,16 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...dialects.functions import argument_attributes, functions_of
+from ...dialects.functions import DONATED, argument_attributes, functions_of
 from ...dialects.linalg import TensorBuilder
 from ...dialects.mlir import InsertionPoint, Operation, Value, operations_of
 from ..base import Pass
 from .device_of_values import devices_of_values
 from .kept_copies import kept_copy
 from .later_readers import LaterReaders
-
-# JAX's words for an argument that the caller gives away.
-_DONATED = ("jax.buffer_donor", "tf.aliasing_output")
 
 
 @dataclass(frozen=True)
@@ -23,8 +20,8 @@ class KeepArguments(Pass):
 
     IREE 3.13 updates an argument in place where that is its last use: the
     array that the caller passed holds other numbers after the call, and gives
-    another result when it is passed again. Arguments that JAX marks as
-    donated stay in place. Loops have to be branches.
+    another result when it is passed again. Arguments with the
+    attribute ``headrace.donated`` stay in place. Loops have to be branches.
 
     Before::
 
@@ -52,7 +49,7 @@ class KeepArguments(Pass):
             donated: list[Value] = [
                 argument
                 for argument, given in zip(blocks[0].arguments, attributes, strict=True)
-                if any(name in given for name in _DONATED)
+                if DONATED in given
             ]
             for op in [op for block in blocks for op in operations_of(block)]:
                 for use in readers.borrowed(op):

@@ -8,7 +8,7 @@
 module @counts attributes {mhlo.num_partitions = 4 : i32, mhlo.num_replicas = 2 : i32} {
   // CHECK: func.func @both
   // CHECK-SAME: %arg0: tensor<8xf32> {headrace.sharding = "{devices=[4]<=[4]}", mhlo.sharding = "{devices=[4]<=[4]}"}
-  // CHECK-SAME: %arg1: tensor<8xf32> {jax.buffer_donor = true})
+  // CHECK-SAME: %arg1: tensor<8xf32> {headrace.donated, jax.buffer_donor = true})
   // CHECK-SAME: -> (tensor<8xf32> {headrace.sharding = "{replicated}", jax.result_info = "r", mhlo.sharding = "{replicated}"})
   func.func @both(%x: tensor<8xf32> {mhlo.sharding = "{devices=[4]<=[4]}"},
                   %y: tensor<8xf32> {jax.buffer_donor = true})
@@ -41,9 +41,9 @@ module @kept attributes {headrace.num_partitions = 2 : i32, mhlo.num_partitions 
 
 // -----
 
-// A result may not take a donated argument's buffer: the argument may still be read.
+// That a result may take the buffer of an argument becomes that the argument is given away.
 // CHECK-LABEL: func.func @donated
-// CHECK-SAME: (%arg0: tensor<8xf32>, %arg1: tensor<8xf32> {jax.buffer_donor = true})
+// CHECK-SAME: (%arg0: tensor<8xf32> {headrace.donated}, %arg1: tensor<8xf32> {headrace.donated, jax.buffer_donor = true})
 func.func @donated(%x: tensor<8xf32> {tf.aliasing_output = 0 : i32},
                    %y: tensor<8xf32> {jax.buffer_donor = true}) -> tensor<8xf32> {
   return %y : tensor<8xf32>

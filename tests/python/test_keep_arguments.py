@@ -1,0 +1,64 @@
+"""What a caller passes is the same after the call, but for what it gives away."""
+
+from __future__ import annotations
+
+import headrace
+import iree.runtime as rt
+import numpy as np
+import pytest
+
+T = "tensor<8x16xf32>"
+U = "tensor<2x16xf32>"
+UPDATE = f"""
+  %i = stablehlo.constant dense<1> : tensor<i32>
+  %z = stablehlo.constant dense<0> : tensor<i32>
+  %c = stablehlo.exponential %b : {U}
+  %y = stablehlo.dynamic_update_slice %a, %c, %i, %z
+    : ({T}, {U}, tensor<i32>, tensor<i32>) -> {T}"""
+PROGRAMS = {
+    "update": f"(%a: {T}, %b: {U}) -> {T} {{{UPDATE}\n  return %y : {T} }}",
+    "update beside a view": f"""(%a: {T}, %b: {U}) -> (tensor<128xf32>, {T}) {{
+  %r = stablehlo.reshape %a : ({T}) -> tensor<128xf32>{UPDATE}
+  return %r, %y : tensor<128xf32>, {T} }}""",
+    "output": f"""(%a: {T}, %b: {U}) -> {T} {{
+  %s = tensor.extract_slice %b[0, 0] [2, 8] [1, 1] : {U} to tensor<2x8xf32>
+  %e = tensor.empty() : tensor<8x2xf32>
+  %t = linalg.transpose ins(%s : tensor<2x8xf32>) outs(%e : tensor<8x2xf32>) permutation = [1, 0]
+  %y = linalg.matmul ins(%t, %b : tensor<8x2xf32>, {U}) outs(%a : {T}) -> {T}
+  return %y : {T} }}""",
+    "loop": f"""(%a: {T}, %b: {U}) -> {T} {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c5 = arith.constant 5 : index
+  %y = scf.for %i = %c0 to %c5 step %c1 iter_args(%x = %a) -> ({T}) {{
+    %u = tensor.insert_slice %b into %x[%i, 0] [2, 16] [1, 1] : {U} into {T}
+    scf.yield %u : {T}
+  }}
+  return %y : {T} }}""",
+}
+
+
+def _changes_its_argument(text: str, form: str) -> bool:
+    program = headrace.compile(text, target="cpu", collectives=form)
+    config = rt.Config("local-task")
+    context = rt.SystemContext(config=config)
+    context.add_vm_module(rt.VmModule.copy_buffer(context.instance, program.vmfb))
+    modules = context.modules
+    main = next(modules[key] for key in modules if key != "hal")["main"]
+    given = np.arange(128, dtype=np.float32).reshape(8, 16)
+    a = rt.asdevicearray(config.device, given)
+    b = rt.asdevicearray(config.device, np.full((2, 16), 3.0, np.float32))
+    main(a, b)
+    return not np.array_equal(np.asarray(a.to_host()), given)
+
+
+@pytest.mark.parametrize("form", ["channel", "devices"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_arguments_stay(name: str, form: str) -> None:
+    assert not _changes_its_argument(f"func.func @main{PROGRAMS[name]}", form)
+
+
+@pytest.mark.parametrize("donor", ["tf.aliasing_output = 0 : i32", "jax.buffer_donor = true"])
+def test_donated_arguments_are_updated_in_place(donor: str) -> None:
+    text = PROGRAMS["update"].replace(f"%a: {T}", f"%a: {T} {{{donor}}}", 1)
+    assert _changes_its_argument(f"func.func @main{text}", "channel")
