@@ -57,7 +57,7 @@ def default_pipeline(
         f"{FIRST_LOWERING}{{target={target}}}",
         f"lower-matmul{{target={target}}}",
         f"legalize-fp8{{target={target}}}",
-        "order-ties",
+        *("order-ties", "reduce-constants"),
         "lower-encodings",
         ALIGN,
         *dispatch_stage(target, multi_use=multi_use),

@@ -39,6 +39,7 @@ _BUILTIN: dict[str, str] = {
     "lower-matmul": "lowering.lower_matmul:LowerMatmul",
     "legalize-fp8": "lowering.legalize_fp8:LegalizeFp8",
     "order-ties": "lowering.order_ties:OrderTies",
+    "reduce-constants": "lowering.reduce_constants:ReduceConstants",
     "lower-encodings": "lowering.lower_encodings:LowerEncodings",
     "spmd-to-devices": "lowering.spmd_to_devices:SpmdToDevices",
     "place-constants": "lowering.place_constants:PlaceConstants",
