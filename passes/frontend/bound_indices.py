@@ -140,9 +140,7 @@ class AddNothing(Pattern[Scatter]):
         b = IndexBuilder(rewriter.before(op), op.location)
         neutral = _neutral(match)
         assert neutral is not None
-        parts = [
-            b.component(match.indices, match.vector_dim, c) for c in range(len(match.dims))
-        ]
+        parts = [b.component(match.indices, match.vector_dim, c) for c in range(len(match.dims))]
         clamped = [b.clamped(p, most) for p, most in zip(parts, match.most, strict=True)]
         fits = _all_equal(b, parts, clamped)
         updates = shape_of(match.updates)
@@ -181,9 +179,7 @@ class WriteBeside(Pattern[Scatter]):
         b = IndexBuilder(rewriter.before(op), op.location)
         shape, element = shape_of(match.operand), element_type(match.operand)
         first = match.dims[0]
-        parts = [
-            b.component(match.indices, match.vector_dim, c) for c in range(len(match.dims))
-        ]
+        parts = [b.component(match.indices, match.vector_dim, c) for c in range(len(match.dims))]
         clamped = [b.clamped(p, most) for p, most in zip(parts, match.most, strict=True)]
         fits = _all_equal(b, parts, clamped)
         beside = b.constant(shape[first], parts[0], shape_of(parts[0]))

@@ -153,7 +153,7 @@ def _both_ways(body: Block, swapped: Sequence[Value]) -> tuple[Scalars, Value, V
     """What the comparator says, and what it says of its arguments swapped."""
     end = _yield_of(body)
     ip = InsertionPoint(end)
-    values = dict(zip(body.arguments, swapped, strict=True))
+    values: dict[Value, Value] = dict(zip(body.arguments, swapped, strict=True))
     clone_ops(operations_of(body)[:-1], values, ip)
     before = end.operands[0]
     # A comparator may also give a value from around it, as where it is constant.

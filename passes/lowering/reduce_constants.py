@@ -19,6 +19,7 @@ from ...dialects.mlir import (
     affine_position,
     defining_op,
     operations_of,
+    result_number,
     walk,
 )
 from ...dialects.tensor import VIEWS
@@ -150,5 +151,5 @@ def _is_uniform(value: Value) -> bool:
     if op.name != GENERIC or not is_parallel(op):
         return False
     body = op.regions[0].blocks[0]
-    number = list(op.results).index(value)
+    number = result_number(value)
     return _is_uniform_in(operations_of(body)[-1].operands[number], body, op)

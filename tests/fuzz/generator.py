@@ -67,9 +67,7 @@ def operation(weight: int) -> Callable[[Operation], Operation]:
     return enter
 
 
-def infer(
-    mesh: Sequence[int], statement: Statement, values: dict[str, Value]
-) -> tuple[Type, ...]:
+def infer(mesh: Sequence[int], statement: Statement, values: dict[str, Value]) -> tuple[Type, ...]:
     """The types of a statement's results as JAX has them; raises what JAX raises."""
     names = sorted(statement.reads())
     body = [f"def typed({', '.join(names)}):"]
@@ -77,7 +75,9 @@ def infer(
     body.append(f"    return {', '.join(v.name for v in statement.results)},")
     space = namespace(lambda compute: compute())
     arguments = [
-        jax.ShapeDtypeStruct(values[n].type.shape, getattr(jnp, values[n].type.dtype.replace("bool", "bool_")))
+        jax.ShapeDtypeStruct(
+            values[n].type.shape, getattr(jnp, values[n].type.dtype.replace("bool", "bool_"))
+        )
         for n in names
     ]
     axes = list(zip(AXES, mesh, strict=False))
@@ -152,7 +152,7 @@ class Generator:
         self,
         text: str,
         operands: Sequence[Value],
-        lattice: Lattice | None | Sequence[Lattice | None] = None,
+        lattice: Lattice | Sequence[Lattice | None] | None = None,
         *,
         noisy: bool = False,
         blocks: Sequence[Block] = (),
@@ -167,9 +167,7 @@ class Generator:
         names = [self.name() for _ in range(count)]
         values = {v.name: v for s in self.scopes for v in s.values}
         holders = tuple(Value(n, Type((), "float32")) for n in names)
-        draft = Statement(
-            holders, text, tuple(v.name for v in operands), tuple(blocks), noisy
-        )
+        draft = Statement(holders, text, tuple(v.name for v in operands), tuple(blocks), noisy)
         try:
             types = infer(self.mesh, draft, values)
         except (TypeError, ValueError, AssertionError, IndexError, ZeroDivisionError) as error:
@@ -183,8 +181,11 @@ class Generator:
             uniform = uniform and "axis_index" not in text
         results: list[Value] = []
         for name, type_, known in zip(names, types, given, strict=True):
-            if known is None or not known.fits(type_.dtype) or known.bound > (
-                of.bound if (of := lattices.of_type(type_.dtype)) else known.bound
+            if (
+                known is None
+                or not known.fits(type_.dtype)
+                or known.bound
+                > (of.bound if (of := lattices.of_type(type_.dtype)) else known.bound)
             ):
                 known = lattices.of_type(type_.dtype)
             results.append(Value(name, type_, known, uniform))

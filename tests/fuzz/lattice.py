@@ -51,9 +51,7 @@ class Lattice:
         if dtype not in FLOATS:
             return True
         bits, largest, smallest = FLOATS[dtype]
-        return (
-            self.bound <= min(largest, self.step * 2.0**bits) and self.step >= smallest
-        )
+        return self.bound <= min(largest, self.step * 2.0**bits) and self.step >= smallest
 
     def within(self, other: Lattice) -> bool:
         return self.bound <= other.bound and self.step >= other.step

@@ -26,16 +26,75 @@ LENGTH = 8192  # how many signs there are
 
 # Give elements of their operands, or round the same everywhere.
 EXACT = frozenset(
-    """abs all_gather all_to_all argmax argmin bitcast_convert_type broadcast_in_dim ceil clamp
-    concatenate convert_element_type copy copy_p cummax cummin dynamic_slice dynamic_update_slice
-    expand_dims floor gather iota is_finite max min neg pad pmax pmin ppermute reduce_max
-    reduce_min reduce_precision reduce_window_max rev round reshape scatter scatter_max
-    scatter_min select_n sign slice sort split squeeze stop_gradient top_k transpose""".split()
+    [
+        "abs",
+        "all_gather",
+        "all_to_all",
+        "argmax",
+        "argmin",
+        "bitcast_convert_type",
+        "broadcast_in_dim",
+        "ceil",
+        "clamp",
+        "concatenate",
+        "convert_element_type",
+        "copy",
+        "copy_p",
+        "cummax",
+        "cummin",
+        "dynamic_slice",
+        "dynamic_update_slice",
+        "expand_dims",
+        "floor",
+        "gather",
+        "iota",
+        "is_finite",
+        "max",
+        "min",
+        "neg",
+        "pad",
+        "pmax",
+        "pmin",
+        "ppermute",
+        "reduce_max",
+        "reduce_min",
+        "reduce_precision",
+        "reduce_window_max",
+        "rev",
+        "round",
+        "reshape",
+        "scatter",
+        "scatter_max",
+        "scatter_min",
+        "select_n",
+        "sign",
+        "slice",
+        "sort",
+        "split",
+        "squeeze",
+        "stop_gradient",
+        "top_k",
+        "transpose",
+    ]
 )
 # Cancel within: a disturbance of the result alone would miss it.
 SUMS = frozenset(
-    """add add_any conv_general_dilated cumsum dot_general psum psum_invariant reduce_scatter
-    reduce_sum reduce_window reduce_window_sum scatter-add scatter_add sub""".split()
+    [
+        "add",
+        "add_any",
+        "conv_general_dilated",
+        "cumsum",
+        "dot_general",
+        "psum",
+        "psum_invariant",
+        "reduce_scatter",
+        "reduce_sum",
+        "reduce_window",
+        "reduce_window_sum",
+        "scatter-add",
+        "scatter_add",
+        "sub",
+    ]
 )
 
 # Primitives that call a function, and where that is.
@@ -90,9 +149,7 @@ class Noise:
             return self._function(parameters[CALLS[name]])(*operands)
         if name in SUMS:
             operands = [self._moved(x) for x in operands]
-        found = equation.primitive.bind(
-            *operands, **equation.primitive.get_bind_params(parameters)
-        )
+        found = equation.primitive.bind(*operands, **equation.primitive.get_bind_params(parameters))
         results = list(found) if equation.primitive.multiple_results else [found]
         return results if name in EXACT else [self._moved(x) for x in results]
 

@@ -61,7 +61,14 @@ def scan(g: Generator) -> None:
         after = settled(g, own(g, [carry, x]), c.type, known)
     block = Block((carry, x), tuple(scope.statements), (after.name, y.name), "{0}, {1}")
     reverse = g.choice(["", "", ", reverse=True"])
-    g.add(f"lax.scan({{f}}, {{0}}, {{1}}{reverse})", [c, xs], [known, y.lattice], blocks=[block], count=2, uniform=False)
+    g.add(
+        f"lax.scan({{f}}, {{0}}, {{1}}{reverse})",
+        [c, xs],
+        [known, y.lattice],
+        blocks=[block],
+        count=2,
+        uniform=False,
+    )
 
 
 @operation(3)
@@ -82,7 +89,9 @@ def fori(g: Generator) -> None:
         g.fill(g.choice([1, 2, 3]))
         after = settled(g, own(g, [i, carry]), c.type, known)
     block = Block((i, carry), tuple(scope.statements), (after.name,), "{0}")
-    g.add(f"lax.fori_loop(0, {bound}, {{f}}, {{0}})", operands, known, blocks=[block], uniform=False)
+    g.add(
+        f"lax.fori_loop(0, {bound}, {{f}}, {{0}})", operands, known, blocks=[block], uniform=False
+    )
 
 
 @operation(3)
@@ -90,7 +99,9 @@ def while_loop(g: Generator) -> None:
     """Ends by what its body computes."""
     check_depth(g)
     c = g.pick(lambda v: ranked(v) and v.type.dtype in ("int32", "float32"))
-    limit = g.pick(lambda v: v.type.dtype == "int32" and v.type.rank == 0) if g.chance(0.3) else None
+    limit = (
+        g.pick(lambda v: v.type.dtype == "int32" and v.type.rank == 0) if g.chance(0.3) else None
+    )
     n = g.parameter(Type((), "int32"), Lattice(8.0), True)
     known = carried(c)
     carry = g.parameter(c.type, known, False)
@@ -109,14 +120,25 @@ def while_loop(g: Generator) -> None:
             more = g.add("{0} < {1} % 5", [m, limit])[0]
     test = Block((m, other), tuple(scope.statements), (more.name,), "{0}")
     start = g.choice(["0", "0", "jnp.int32(1)"])
-    g.add(f"lax.while_loop({{g}}, {{f}}, ({start}, {{0}}))", [c], [Lattice(8.0), known], blocks=[body, test], count=2, uniform=False)
+    g.add(
+        f"lax.while_loop({{g}}, {{f}}, ({start}, {{0}}))",
+        [c],
+        [Lattice(8.0), known],
+        blocks=[body, test],
+        count=2,
+        uniform=False,
+    )
 
 
 @operation(4)
 def cond(g: Generator) -> None:
     check_depth(g)
     uniform = g.chance(0.7)
-    test = g.pick(lambda v: v.type.size == 1 and v.type.dtype in ("bool", "int32") and (v.uniform or not uniform))
+    test = g.pick(
+        lambda v: (
+            v.type.size == 1 and v.type.dtype in ("bool", "int32") and (v.uniform or not uniform)
+        )
+    )
     a = g.pick()
     blocks: list[Block] = []
     result: Type | None = None
@@ -192,10 +214,13 @@ def straight_through(g: Generator) -> None:
     p = g.parameter(a.type, a.lattice, a.uniform)
     with g.inside([p], together=True) as scope:
         dtype = a.type.dtype
-        q = g.add(f"jnp.clip({{0}}, -448, 448).astype(jnp.float8_e4m3fn).astype(jnp.{dtype})", [p])[0]
+        q = g.add(f"jnp.clip({{0}}, -448, 448).astype(jnp.float8_e4m3fn).astype(jnp.{dtype})", [p])[
+            0
+        ]
     primal = Block((p,), tuple(scope.statements), (q.name,), "{0}")
     text = (
         "jax.grad(lambda x: jnp.sum((lambda f: (f.defvjp(lambda x: ({f}(x), x), "
-        "lambda x, t: (t * jnp.sign(x),)), f(x))[1])(jax.custom_vjp({f})).astype(jnp.float32) * 2))({0})"
+        "lambda x, t: (t * jnp.sign(x),)), f(x))[1])(jax.custom_vjp({f}))"
+        ".astype(jnp.float32) * 2))({0})"
     )
     g.add(text, [a], Lattice(2.0), blocks=[primal])

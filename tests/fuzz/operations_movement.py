@@ -7,13 +7,16 @@ from .lattice import BITS, Lattice, is_fp8, join
 from .operations_elementwise import boolean
 from .programs import Type, Value
 
+
 def ranked(value: Value) -> bool:
     return value.type.rank > 0
+
 
 def bounds(g: Generator, size: int) -> tuple[int, int]:
     """A part of a dim that is not empty."""
     low = g.random.randrange(size)
     return low, g.random.randint(low + 1, size)
+
 
 @operation(8)
 def concatenate(g: Generator) -> None:
@@ -32,11 +35,13 @@ def concatenate(g: Generator) -> None:
     places = ", ".join(f"{{{i}}}" for i in range(len(parts)))
     g.move(f"jnp.concatenate([{places}], axis={d})", *parts)
 
+
 @operation(2)
 def stack(g: Generator) -> None:
     a = g.pick()
     b = g.pick(lambda v: v.type == a.type)
     g.move(f"jnp.stack([{{0}}, {{1}}], axis={g.random.randint(0, a.type.rank)})", a, b)
+
 
 def slice_text(g: Generator, shape: tuple[int, ...], strides: bool = True) -> str:
     parts: list[str] = []
@@ -47,10 +52,12 @@ def slice_text(g: Generator, shape: tuple[int, ...], strides: bool = True) -> st
         parts.append(":" if whole else f"{low}:{high}" + (f":{step}" if step > 1 else ""))
     return ", ".join(parts)
 
+
 @operation(8)
-def slice(g: Generator) -> None:
+def static_slice(g: Generator) -> None:
     a = g.pick(ranked)
     g.move(f"{{0}}[{slice_text(g, a.type.shape)}]", a)
+
 
 @operation(4)
 def halves(g: Generator) -> None:
@@ -59,6 +66,7 @@ def halves(g: Generator) -> None:
     n = a.type.shape[-1] // 2
     g.move(f"jnp.concatenate([-{{0}}[..., {n}:], {{0}}[..., :{n}]], axis=-1)", a)
 
+
 @operation(4)
 def pad(g: Generator) -> None:
     a = g.pick(lambda v: ranked(v) and not is_fp8(v.type.dtype))
@@ -66,18 +74,18 @@ def pad(g: Generator) -> None:
     text = f"jnp.pad({{0}}, {widths})"
     lattice = join(a.lattice, BITS)
     if g.chance(0.3) and a.type.dtype in ARITHMETIC:
-        config = [
-            (g.choice([-1, 0, 1]), g.choice([-1, 0, 2]), g.choice([0, 0, 1])) for _ in widths
-        ]
+        config = [(g.choice([-1, 0, 1]), g.choice([-1, 0, 2]), g.choice([0, 0, 1])) for _ in widths]
         text = f"lax.pad({{0}}, jnp.{a.type.dtype}(1), {config})"
     elif g.chance(0.3):
         text = f"jnp.pad({{0}}, {widths}, mode='{g.choice(['edge', 'wrap', 'reflect'])}')"
     g.move(text, a, lattice=lattice)
 
+
 @operation(5)
 def roll(g: Generator) -> None:
     a = g.pick(ranked)
     g.move(f"jnp.roll({{0}}, {g.choice([-2, -1, 1, 2, 3])}, axis={g.dim(a)})", a)
+
 
 @operation(6)
 def transpose(g: Generator) -> None:
@@ -85,6 +93,7 @@ def transpose(g: Generator) -> None:
     order = list(range(a.type.rank))
     g.random.shuffle(order)
     g.move(f"jnp.transpose({{0}}, {order})", a)
+
 
 @operation(6)
 def reshape(g: Generator) -> None:
@@ -102,10 +111,12 @@ def reshape(g: Generator) -> None:
         shape = [a.type.size]
     g.move(f"{{0}}.reshape({', '.join(map(str, shape))})", a)
 
+
 @operation(2)
 def flip(g: Generator) -> None:
     a = g.pick(ranked)
     g.move(f"jnp.flip({{0}}, {g.dim(a)})", a)
+
 
 @operation(4)
 def broadcast(g: Generator) -> None:
@@ -122,6 +133,7 @@ def broadcast(g: Generator) -> None:
         ]
     g.move(g.choice(forms).replace("COUNT", str(n)), a)
 
+
 @operation(3)
 def iota(g: Generator) -> None:
     dtype = g.choice(["int32", "float32", "bfloat16", "int8", "float16"])
@@ -130,11 +142,13 @@ def iota(g: Generator) -> None:
     text = f"lax.broadcasted_iota(jnp.{dtype}, {shape}, {d})"
     g.add(text, [], Lattice(float(shape[d])), uniform=True)
 
+
 @operation(2)
 def constant(g: Generator) -> None:
     a = g.pick(lambda v: v.type.dtype in ARITHMETIC)
     form = g.choice(["jnp.zeros_like({0})", "jnp.ones_like({0})", "jnp.full_like({0}, 2)"])
     g.add(form, [a], Lattice(2.0), uniform=True)
+
 
 @operation(2)
 def triangle(g: Generator) -> None:
@@ -142,16 +156,20 @@ def triangle(g: Generator) -> None:
     text = f"jnp.{g.choice(['tril', 'triu'])}({{0}}, {g.choice([-1, 0, 1])})"
     g.move(text, a, lattice=join(a.lattice, BITS))
 
+
 def indices(g: Generator, shape: tuple[int, ...] | None, size: int) -> tuple[Value, str]:
     """Whole numbers below ``size``, and the text that makes them so."""
 
     def fits(v: Value) -> bool:
-        return v.type.dtype == "int32" and (v.type.shape == shape if shape is not None else ranked(v) and v.type.size <= 64)
+        return v.type.dtype == "int32" and (
+            v.type.shape == shape if shape is not None else ranked(v) and v.type.size <= 64
+        )
 
     if g.chance(0.5) or not any(fits(v) for s in g.scopes for v in s.values):
         type_ = Type(shape if shape is not None else g.shape(1)[:1], "int32")
         return g.argument(type_), f"jnp.abs({{1}}) % {size}"
     return g.pick(fits), f"jnp.abs({{1}}) % {size}"
+
 
 @operation(5)
 def take(g: Generator) -> None:
@@ -161,8 +179,9 @@ def take(g: Generator) -> None:
     forms = [f"jnp.take({{0}}, {text}, axis={d})"]
     if d == 0:
         forms.append(f"{{0}}[{text}]")
-        forms.append(f"jnp.take({{0}}, {{1}}, axis=0, mode='clip')")
+        forms.append("jnp.take({0}, {1}, axis=0, mode='clip')")
     g.move(g.choice(forms), a, i, lattice=a.lattice)
+
 
 @operation(2)
 def take_along(g: Generator) -> None:
@@ -173,11 +192,13 @@ def take_along(g: Generator) -> None:
     i, text = indices(g, tuple(shape), a.type.shape[d])
     g.move(f"jnp.take_along_axis({{0}}, {text}, axis={d})", a, i, lattice=a.lattice)
 
+
 @operation(3)
 def one_hot(g: Generator) -> None:
     i = g.pick(lambda v: v.type.dtype in ("int32", "int8") and v.type.size <= 128)
     dtype = g.choice([*FLOAT_DTYPES, "int8", "int32"])
     g.add(f"jax.nn.one_hot({{0}}, {g.choice([2, 3, 5, 8])}, dtype=jnp.{dtype})", [i], BITS)
+
 
 def scalar(g: Generator, *, device: bool) -> tuple[Value | None, str]:
     """A dynamic offset: a scalar of the program, or the device's own index."""
@@ -186,6 +207,7 @@ def scalar(g: Generator, *, device: bool) -> tuple[Value | None, str]:
     found = [v for s in g.scopes for v in s.values if v.type == Type((), "int32")]
     value = g.choice(found) if found and g.chance(0.7) else g.argument(Type((), "int32"))
     return value, "{1}"
+
 
 @operation(5)
 def dynamic_slice(g: Generator) -> None:
@@ -199,6 +221,7 @@ def dynamic_slice(g: Generator) -> None:
         *([i] if i else []),
         lattice=a.lattice,
     )
+
 
 @operation(6)
 def dynamic_update(g: Generator) -> None:
@@ -232,6 +255,7 @@ def dynamic_update(g: Generator) -> None:
         lattice=join(a.lattice, b.lattice),
     )
 
+
 @operation(4)
 def static_update(g: Generator) -> None:
     """``.at[...]``, from another part of the same value now and then."""
@@ -257,6 +281,7 @@ def static_update(g: Generator) -> None:
         a.type.dtype,
     )
 
+
 @operation(3)
 def scatter(g: Generator) -> None:
     a = g.pick(lambda v: ranked(v) and v.type.dtype in ARITHMETIC)
@@ -268,9 +293,11 @@ def scatter(g: Generator) -> None:
     most = known and known + BITS.times(i.type.size)
     g.compute(f"{{0}}.at[{text}].{verb}(1)", [a, i], most, a.type.dtype)
 
+
 @operation(2)
 def diagonal(g: Generator) -> None:
     a = g.pick(lambda v: v.type.rank == 2)
     g.move("jnp.diagonal({0})", a)
+
 
 __all__ = ["FP8_DTYPES", "boolean"]

@@ -84,7 +84,9 @@ def matmul(g: Generator) -> None:
     if g.chance(0.5):
         b = g.argument(Type((k, g.choice([1, 3, 8, 16, 32])), a.type.dtype))
     else:
-        b = g.pick(lambda v: v.type.rank == 2 and v.type.shape[0] == k and v.type.dtype == a.type.dtype)
+        b = g.pick(
+            lambda v: v.type.rank == 2 and v.type.shape[0] == k and v.type.dtype == a.type.dtype
+        )
     dot(g, a, b, "(([1], [0]), ([], []))", k)
 
 
@@ -130,7 +132,8 @@ def rotary(g: Generator) -> None:
     s, d = a.type.shape[-2:]
     half = d // 2
     angle = g.add(
-        f"jnp.arange({s}, dtype=jnp.float32)[:, None] * 2.0 ** -jnp.arange({half}, dtype=jnp.float32)",
+        f"jnp.arange({s}, dtype=jnp.float32)[:, None]"
+        f" * 2.0 ** -jnp.arange({half}, dtype=jnp.float32)",
         [],
         uniform=True,
     )[0]
@@ -145,7 +148,14 @@ def rotary(g: Generator) -> None:
 def attention(g: Generator) -> None:
     """Of one value with itself or a gathered one, with a causal mask or none."""
     q = g.pick(lambda v: floating(v) and v.type.rank in (2, 3))
-    k = g.pick(lambda v: v.type.dtype == q.type.dtype and v.type.rank == q.type.rank and v.type.shape[-1] == q.type.shape[-1] and v.type.shape[:-2] == q.type.shape[:-2])
+    k = g.pick(
+        lambda v: (
+            v.type.dtype == q.type.dtype
+            and v.type.rank == q.type.rank
+            and v.type.shape[-1] == q.type.shape[-1]
+            and v.type.shape[:-2] == q.type.shape[:-2]
+        )
+    )
     scores = g.add("jnp.einsum('...sd,...td->...st', {0}, {1}) * 0.5", [q, k], noisy=True)[0]
     if g.chance(0.4):
         s, t = scores.type.shape[-2:]

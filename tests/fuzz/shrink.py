@@ -25,7 +25,11 @@ def shrink(program: Program, fails: Test, trials: int = 120) -> Program:
                 if position >= len(candidates):
                     break
                 candidate = valid(candidates[position])
-                if candidate is None or candidate == program or weight(candidate) >= weight(program):
+                if (
+                    candidate is None
+                    or candidate == program
+                    or weight(candidate) >= weight(program)
+                ):
                     position += 1
                     continue
                 asked += 1
@@ -106,9 +110,7 @@ def as_input(program: Program, value: Value) -> Input:
 def renamed(program: Program, old: str, new: str) -> Program:
     """With another name read wherever the old one is."""
     outputs = tuple(replace(v, name=new) if v.name == old else v for v in program.outputs)
-    return replace(
-        program, statements=rename(program.statements, old, new), outputs=outputs
-    )
+    return replace(program, statements=rename(program.statements, old, new), outputs=outputs)
 
 
 def rename(statements: Sequence[Statement], old: str, new: str) -> tuple[Statement, ...]:
@@ -162,9 +164,7 @@ def smaller_block(block: Block, outside: Sequence[Value]) -> Iterator[Block]:
                     yield replace(
                         block,
                         statements=rename(rest, result.name, other.name),
-                        results=tuple(
-                            other.name if n == result.name else n for n in block.results
-                        ),
+                        results=tuple(other.name if n == result.name else n for n in block.results),
                     )
         for smaller in smaller_blocks(statement, (*before, *outside)):
             statements = list(block.statements)

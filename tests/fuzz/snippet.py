@@ -5,7 +5,7 @@ from __future__ import annotations
 from .programs import Program, function_lines
 from .reference import input_text, spec_of
 
-_SCRIPT = '''\
+_SCRIPT = """\
 # {origin}
 import os
 
@@ -45,7 +45,7 @@ for spec, x in zip(specs, inputs):
 for got, want in zip(run_program("/tmp/program.vmfb", main, parts), expected):
     print("headrace", got.tolist())
     print("JAX     ", np.asarray(want).reshape(got.shape).tolist())
-'''
+"""
 
 
 def snippet(program: Program, origin: str) -> str:

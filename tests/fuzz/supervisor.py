@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -73,9 +74,7 @@ class Supervisor:
 
     def _start(self) -> subprocess.Popen[bytes]:
         if self._child is None:
-            import tempfile
-
-            self._log = tempfile.TemporaryFile()
+            self._log = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the child
             self._child = subprocess.Popen(
                 [sys.executable, "-m", "tests.fuzz.worker"],
                 stdin=subprocess.PIPE,
