@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...dialects.mlir import Attribute, Operation, Value
+from ...dialects.mlir import Attribute, IntegerType, Operation, Value
 from ...dialects.ops.constraints import DYNAMIC, shape_of
 from ..base import Pass
 from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
@@ -14,6 +14,7 @@ from .index_arithmetic import IndexBuilder, element_type, representable
 from .index_ranges import component_ranges
 from .scatters import Scatter, gather_limits, neutral_element, read_scatter, vector_dim
 
+_WIDEST = 64
 _INSIDE = Miss("its indices are inside of what they index", silent=True)
 _UNKNOWN = Miss("has several operands or a dynamic shape", silent=True)
 
@@ -26,13 +27,70 @@ class BoundIndices(Pass):
     that does not fit. IREE 3.13 does neither where it takes a gather for an
     ``index_select``, and in no scatter: it reads and writes outside of the
     buffer. It also makes invalid ops of scatters with a window in a scattered
-    dim. Indices that are known to be inside stay as they are.
+    dim. And it takes unsigned indices for signed ones: 255 of type ui8 for -1.
+    Indices that are known to be inside stay as they are.
     """
 
     name: ClassVar[str] = "bound-indices"
 
     def run(self, module: Operation) -> None:
+        apply_patterns(module, [SignIndices()])
         apply_patterns(module, [ClampGather(), UpdateOneWindow(), AddNothing(), WriteBeside()])
+
+
+class SignIndices(Pattern[list[int]]):
+    """Unsigned indices in a signed type that holds them.
+
+    %r = stablehlo.gather(%x, %i) : (tensor<300x2xf32>, tensor<5x1xui8>)
+    // =>
+    %c = stablehlo.convert %i : (tensor<5x1xui8>) -> tensor<5x1xi32>
+    %r = stablehlo.gather(%x, %c)
+
+    What an i64 does not hold is past the end of any tensor, as 2^62 is.
+    """
+
+    roots = (
+        *("stablehlo.gather", "stablehlo.scatter"),
+        *("stablehlo.dynamic_slice", "stablehlo.dynamic_update_slice"),
+    )
+
+    def match(self, op: Operation) -> list[int] | Miss:
+        """The positions of the operands."""
+        found = [index for index in _index_operands(op) if _is_unsigned(op.operands[index])]
+        return found or Miss("its indices are signed", silent=True)
+
+    def rewrite(self, op: Operation, match: list[int], rewriter: Rewriter) -> None:
+        b = IndexBuilder(rewriter.before(op), op.location)
+        for index in match:
+            rewriter.set_operand(op, index, _signed(b, op.operands[index]))
+
+
+def _index_operands(op: Operation) -> list[int]:
+    if op.name in ("stablehlo.gather", "stablehlo.scatter"):
+        return [len(op.operands) // 2]  # n operands, the indices, n updates
+    first = 1 if op.name == "stablehlo.dynamic_slice" else 2
+    return list(range(first, len(op.operands)))
+
+
+def _is_unsigned(value: Value) -> bool:
+    element = element_type(value)
+    return isinstance(element, IntegerType) and element.is_unsigned
+
+
+def _signed(b: IndexBuilder, value: Value) -> Value:
+    width = IntegerType(element_type(value)).width
+    if width == _WIDEST:
+        shape = shape_of(value)
+        most = b.op(
+            "broadcast_in_dim",
+            [b.constant(1 << 62, value, [])],
+            shape,
+            element_type(value),
+            {"broadcast_dimensions": b.array()},
+        )
+        value = b.op("minimum", [value, most], shape, element_type(value))
+    signed = IntegerType.get_signless(32 if width < 32 else 64, b.loc.context)
+    return b.op("convert", [value], shape_of(value), signed)
 
 
 class ClampGather(Pattern[list[int]]):

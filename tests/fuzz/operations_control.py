@@ -220,6 +220,7 @@ def straight_through(g: Generator) -> None:
     primal = Block((p,), tuple(scope.statements), (q.name,), "{0}")
     text = (
         "jax.grad(lambda x: jnp.sum((lambda f: (f.defvjp(lambda x: ({f}(x), x), "
-        "lambda x, t: (t * jnp.sign(x),)), f(x))[1])(jax.custom_vjp({f})).astype(jnp.float32) * 2))({0})"
+        "lambda x, t: (t * jnp.sign(x),)), f(x))[1])(jax.custom_vjp({f}))"
+        ".astype(jnp.float32) * 2))({0})"
     )
     g.add(text, [a], Lattice(2.0), blocks=[primal])

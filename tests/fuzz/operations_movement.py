@@ -54,7 +54,7 @@ def slice_text(g: Generator, shape: tuple[int, ...], strides: bool = True) -> st
 
 
 @operation(8)
-def slice(g: Generator) -> None:
+def static_slice(g: Generator) -> None:
     a = g.pick(ranked)
     g.move(f"{{0}}[{slice_text(g, a.type.shape)}]", a)
 

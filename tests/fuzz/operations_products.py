@@ -132,7 +132,8 @@ def rotary(g: Generator) -> None:
     s, d = a.type.shape[-2:]
     half = d // 2
     angle = g.add(
-        f"jnp.arange({s}, dtype=jnp.float32)[:, None] * 2.0 ** -jnp.arange({half}, dtype=jnp.float32)",
+        f"jnp.arange({s}, dtype=jnp.float32)[:, None]"
+        f" * 2.0 ** -jnp.arange({half}, dtype=jnp.float32)",
         [],
         uniform=True,
     )[0]

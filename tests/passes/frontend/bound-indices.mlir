@@ -110,3 +110,19 @@ func.func @scatter_inside(%x: tensor<4x2xf32>, %u: tensor<2x2xf32>) -> tensor<4x
   }) : (tensor<4x2xf32>, tensor<2x1xi32>, tensor<2x2xf32>) -> tensor<4x2xf32>
   return %0 : tensor<4x2xf32>
 }
+
+// -----
+
+// IREE takes unsigned indices for signed ones.
+// CHECK-LABEL: func.func @unsigned
+// CHECK: %[[A:.*]] = stablehlo.convert %arg1 : (tensor<5x1xui8>) -> tensor<5x1xi32>
+// CHECK: "stablehlo.gather"(%arg0, %[[A]])
+// CHECK: %[[M:.*]] = stablehlo.minimum %arg2
+// CHECK: %[[B:.*]] = stablehlo.convert %[[M]] : (tensor<ui64>) -> tensor<i64>
+// CHECK: stablehlo.dynamic_slice %arg0, %[[B]], %{{.*}}
+func.func @unsigned(%x: tensor<300x2xf32>, %i: tensor<5x1xui8>, %s: tensor<ui64>) -> (tensor<5x2xf32>, tensor<3x2xf32>) {
+  %g = "stablehlo.gather"(%x, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 2>}> : (tensor<300x2xf32>, tensor<5x1xui8>) -> tensor<5x2xf32>
+  %z = stablehlo.constant dense<0> : tensor<ui64>
+  %d = stablehlo.dynamic_slice %x, %s, %z, sizes = [3, 2] : (tensor<300x2xf32>, tensor<ui64>, tensor<ui64>) -> tensor<3x2xf32>
+  return %g, %d : tensor<5x2xf32>, tensor<3x2xf32>
+}

@@ -114,3 +114,21 @@ func.func @topk_floats(%x: tensor<6xbf16>, %v: tensor<2xbf16>, %i: tensor<2xi32>
   } -> tensor<2xbf16>, tensor<2xi32>
   return %0#0, %0#1 : tensor<2xbf16>, tensor<2xi32>
 }
+
+// -----
+
+// A slice is made before it is sorted, through reshapes too.
+// CHECK-LABEL: func.func @sliced
+// CHECK: %[[S:.*]] = tensor.collapse_shape
+// CHECK: %[[B:.*]] = util.optimization_barrier %[[S]]
+// CHECK: iree_linalg_ext.sort dimension(0) outs(%[[B]] : tensor<6xi32>)
+func.func @sliced(%x: tensor<4x3xi32>) -> tensor<6xi32> {
+  %s = tensor.extract_slice %x[1, 0] [2, 3] [1, 1] : tensor<4x3xi32> to tensor<2x3xi32>
+  %k = tensor.collapse_shape %s [[0, 1]] : tensor<2x3xi32> into tensor<6xi32>
+  %0 = iree_linalg_ext.sort dimension(0) outs(%k : tensor<6xi32>) {
+  ^bb0(%a: i32, %b: i32):
+    %1 = arith.cmpi sle, %a, %b : i32
+    iree_linalg_ext.yield %1 : i1
+  } -> tensor<6xi32>
+  return %0 : tensor<6xi32>
+}
