@@ -82,6 +82,13 @@ def disjoint(a: ByteRange, b: ByteRange, atoms: Atoms) -> bool:
     return _before(a, b, atoms) or _before(b, a, atoms)
 
 
+def comparable(a: ByteRange, b: ByteRange, atoms: Atoms) -> bool:
+    """Whether it is known how far apart the two can be: nothing without bounds is
+    between them."""
+    between = b.start - a.start
+    return all(atoms.bounds.get(atom, (0, inf))[1] < inf for atom, _ in between.terms)
+
+
 def _before(a: ByteRange, b: ByteRange, atoms: Atoms) -> bool:
     return a.end is not None and _least(b.start - a.end, atoms) >= 0
 

@@ -8,7 +8,10 @@
   read only to compute the element that takes its place;
 - a dispatch that writes the same bytes twice; a copy onto itself;
 - commands of one ``stream.cmd.concurrent`` of which one writes what another
-  reads or writes.
+  reads or writes, where it is known how far apart that is.
+
+What it cannot see is a command that reads too late, what has been updated by
+then: every range is right. The numbers tell.
 
 Ranges are those of the loads and stores in the executables: the bindings of
 the stream phase are whole buffers. What has an encoding is taken without its
@@ -23,7 +26,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import prod
 
-from byte_ranges import Atoms, ByteRange, Numbers, Sum, disjoint
+from byte_ranges import Atoms, ByteRange, Numbers, Sum, comparable, disjoint
 from headrace.dialects.mlir import (
     AffineMapAttr,
     ArrayAttr,
@@ -46,7 +49,6 @@ from headrace.dialects.parsing import parse_module
 from headrace.dialects.tensor import DYNAMIC, VIEWS
 
 _DISPATCH_TENSOR = re.compile(r"dispatch\.tensor<(readonly|readwrite|writeonly):(tensor<.*>)>$")
-_READ_ONLY = 1  # of stream's resource accesses, bits of reading and writing
 _LOAD = "iree_tensor_ext.dispatch.tensor.load"
 _STORE = "iree_tensor_ext.dispatch.tensor.store"
 
@@ -114,13 +116,18 @@ class _Reader:
         for first, second in combinations(groups, 2):
             for a, b in ((a, b) for a in first for b in second):
                 for x, y in ((x, y) for x in a.accesses for y in b.accesses):
-                    if (x.writes or y.writes) and not self._apart(x, y):
+                    if (x.writes or y.writes) and self._meet(x, y):
                         yield f"{a.name} and {b.name} run at once: {x.range}, {y.range}"
 
     def _apart(self, a: _Access, b: _Access) -> bool:
         return disjoint(a.range, b.range, self._atoms) or disjoint(
             a.within or a.range, b.within or b.range, self._atoms
         )
+
+    def _meet(self, a: _Access, b: _Access) -> bool:
+        """Whether two commands' ranges overlap. Where rows of unknown numbers are
+        written into tensors that share a buffer, it is IREE that keeps them apart."""
+        return comparable(a.range, b.range, self._atoms) and not self._apart(a, b)
 
     def _within(self, command: _Command) -> Iterator[str]:
         for a, b in combinations(command.accesses, 2):
@@ -151,10 +158,13 @@ class _Reader:
                 yield from self._commands(inner)
 
     def _collective(self, op: Operation) -> Iterator[_Access]:
-        resources, _, offsets, lengths = _operands_by_segment(op)[-4:]
-        kinds = [IntegerAttr(kind).value for kind in ArrayAttr(op.attributes["resource_accesses"])]
-        for resource, offset, length, kind in zip(resources, offsets, lengths, kinds, strict=True):
-            yield self._span(resource, offset, length, kind != _READ_ONLY)
+        """Its ranges: an access is 1 where it reads, 2 where it writes, 3 for both."""
+        _, _, _, resources, _, offsets, lengths = _segments(op)
+        kinds = [IntegerAttr(a).value for a in ArrayAttr(op.attributes["resource_accesses"])]
+        for kind, *where in zip(kinds, resources, offsets, lengths, strict=True):
+            for bit, writes in ((1, False), (2, True)):
+                if kind & bit:
+                    yield self._span(*where, writes)
 
     def _span(self, resource: Value, offset: Value, length: Value, writes: bool) -> _Access:
         name, start = self._resource(resource)
@@ -177,7 +187,7 @@ class _Reader:
                 return str(value.get_name()), start
 
     def _dispatch(self, op: Operation, entry: Sequence[str]) -> _Command:
-        _, scalars, resources, _, offsets, _ = _operands_by_segment(op)
+        _, scalars, resources, _, offsets, _ = _segments(op)
         function = _entry_function(self._executables[entry[0]], entry[1])
         arguments = list(function.regions[0].blocks[0].arguments)
         bindings = [a for a in arguments if str(a.type) == "!stream.binding"]
@@ -198,13 +208,14 @@ class _Reader:
         return _Command(entry[1], tuple(accesses))
 
 
-def _operands_by_segment(op: Operation) -> list[list[Value]]:
+def _segments(op: Operation) -> list[list[Value]]:
+    """The operands, group by group."""
+    found: list[list[Value]] = []
     rest = list(op.operands)
-    parts: list[list[Value]] = []
     for size in DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]):
-        parts.append(rest[:size])
+        found.append(rest[:size])
         rest = rest[size:]
-    return parts
+    return found
 
 
 def _name(op: Operation) -> str:

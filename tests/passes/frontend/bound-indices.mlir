@@ -116,7 +116,8 @@ func.func @scatter_inside(%x: tensor<4x2xf32>, %u: tensor<2x2xf32>) -> tensor<4x
 // IREE takes unsigned indices for signed ones.
 // CHECK-LABEL: func.func @unsigned
 // CHECK: %[[A:.*]] = stablehlo.convert %arg1 : (tensor<5x1xui8>) -> tensor<5x1xi32>
-// CHECK: "stablehlo.gather"(%arg0, %[[A]])
+// CHECK: %[[C:.*]] = stablehlo.clamp %{{.*}}, %[[A]], %{{.*}}
+// CHECK: "stablehlo.gather"(%arg0, %[[C]])
 // CHECK: %[[M:.*]] = stablehlo.minimum %arg2
 // CHECK: %[[B:.*]] = stablehlo.convert %[[M]] : (tensor<ui64>) -> tensor<i64>
 // CHECK: stablehlo.dynamic_slice %arg0, %[[B]], %{{.*}}
