@@ -52,7 +52,7 @@ def _constant_range(elements: object) -> Range | None:
     if elements.is_splat:
         value = IntegerAttr(elements.get_splat_value()).value
         return value, value
-    values: list[int] = list(elements)
+    values = [elements[n] for n in range(len(elements))]
     return min(values), max(values)
 
 
