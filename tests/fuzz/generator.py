@@ -170,10 +170,7 @@ class Generator:
         draft = Statement(holders, text, tuple(v.name for v in operands), tuple(blocks), noisy)
         try:
             types = infer(self.mesh, draft, values)
-        except (
-            *(TypeError, ValueError, AssertionError, IndexError, ZeroDivisionError),
-            NotImplementedError,  # of a gradient, say
-        ) as error:
+        except (TypeError, ValueError, ArithmeticError, LookupError, NotImplementedError) as error:
             raise NoFit(text, str(error)) from None
         assert len(types) == count, text
         if any(t.size > LARGEST or t.size == 0 for t in types):

@@ -96,6 +96,16 @@ SUMS = frozenset(
         "sub",
     ]
 )
+# Approximated by polynomials, in XLA as in IREE: good to a few units, and no better than
+# an operand that is off by one where their argument is reduced.
+ELEMENTARY = frozenset(
+    [
+        *("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "cos", "cosh"),
+        *("digamma", "erf", "erf_inv", "erfc", "exp", "exp2", "expm1", "lgamma", "log", "log1p"),
+        *("logistic", "pow", "rsqrt", "sin", "sinh", "sqrt", "tan", "tanh"),
+    ]
+)
+ELEMENTARY_UNITS = 4
 
 # Primitives that call a function, and where that is.
 CALLS = {
@@ -147,11 +157,12 @@ class Noise:
             return list(lax.switch(operands[0], branches, *operands[1:]))
         if name in CALLS:
             return self._function(parameters[CALLS[name]])(*operands)
-        if name in SUMS:
+        if name in SUMS or name in ELEMENTARY:
             operands = [self._moved(x) for x in operands]
         found = equation.primitive.bind(*operands, **equation.primitive.get_bind_params(parameters))
         results = list(found) if equation.primitive.multiple_results else [found]
-        return results if name in EXACT else [self._moved(x) for x in results]
+        units = 0 if name in EXACT else ELEMENTARY_UNITS if name in ELEMENTARY else 1
+        return [self._moved(x, units) for x in results] if units else results
 
     def _function(self, jaxpr: Any) -> Callable[..., list[Any]]:
         if isinstance(jaxpr, core.ClosedJaxpr):
@@ -185,8 +196,8 @@ class Noise:
             )
         )
 
-    def _moved(self, x: Any) -> Any:
-        """By one unit in the last place, up or down; other types than floats stay."""
+    def _moved(self, x: Any, units: int = 1) -> Any:
+        """By some units in the last place, up or down; other types than floats stay."""
         dtype = jnp.asarray(x).dtype.name
         if dtype not in FLOATS or is_fp8(dtype):
             return x
@@ -194,5 +205,5 @@ class Noise:
         x = jnp.asarray(x)
         start = self._uses * 977 % (LENGTH // 2)
         signs = jnp.resize(self._signs[start:], x.shape)
-        unit = 2.0 ** (1 - FLOATS[dtype][0])
+        unit = units * 2.0 ** (1 - FLOATS[dtype][0])
         return (x.astype(jnp.float32) * (1 + signs * unit)).astype(x.dtype)

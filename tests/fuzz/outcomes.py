@@ -17,7 +17,9 @@ class Outcome:
 
 
 # What headrace refuses with a clear error, by a part of the message.
-KNOWN_REFUSALS: dict[str, str] = {}
+KNOWN_REFUSALS: dict[str, str] = {
+    "reductions of fp8 values over devices": r"of f8\w+ values is not supported: convert them",
+}
 
 
 def reason(outcome: Outcome) -> str:
