@@ -29,6 +29,8 @@ LOOPS = ("normalize-loops", "canonicalize", "cse", "hoist-collectives")
 AFTER_LOOPS = ("canonicalize", "cse", "headrace-dce")
 # On the final ops of loops: what decodes an operand comes before, not beside.
 ALIGN = "align-collectives"
+# What several devices in one program need besides.
+DEVICES = ("place-constants", "isolate-scalars")
 CLEAN_UP = ("loops-to-cf", "keep-arguments", "strip-headrace", "canonicalize", "cse")
 # After the last pass that may make one value of two equal ones.
 BUFFERS = ("own-buffers",)
@@ -75,7 +77,7 @@ def default_pipeline(
     else:
         lowering.append(f"spmd-to-devices{{devices={devices}}}")
         if devices > 1:
-            lowering += ["place-constants", "isolate-scalars"]
+            lowering += DEVICES
     buffers = BUFFERS if collectives == "devices" and devices > 1 else ()
     passes = (*FRONTEND, *model, *lowering, *CLEAN_UP, *buffers, *LAST)
     return f"builtin.module({','.join(passes)})"

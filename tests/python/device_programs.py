@@ -13,14 +13,14 @@ import numpy as np
 from headrace.compiler.element_types import Array
 from headrace.compiler.iree_child import run_iree_compile
 from headrace.compiler.metadata import FunctionInfo, ValueInfo
-from headrace.compiler.pipelines import CLEAN_UP
+from headrace.compiler.pipelines import BUFFERS, CLEAN_UP, DEVICES, LAST
 from headrace.compiler.runtime import run_program
 from headrace.compiler.targets import find_target
 from headrace.dialects.mlir import Operation, make_context
 from headrace.dialects.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
 
-LOWERING = ",".join(("spmd-to-devices", "place-constants", "isolate-scalars", *CLEAN_UP))
+LOWERING = ",".join(("spmd-to-devices", *DEVICES, *CLEAN_UP, *BUFFERS, *LAST))
 
 
 @dataclass(frozen=True)
