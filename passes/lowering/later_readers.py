@@ -188,8 +188,9 @@ class LaterReaders:
         return op.name in _VIEWS
 
     def readers(self, root: Value) -> Iterator[Use]:
-        """Who reads ``root`` or a view of it."""
-        pending = [root]
+        """Who reads ``root``, a view of it, or what is sent to the same device of the
+        same value: equal transfers become one, also where a view stands between."""
+        pending = self._equal_transfers(root)
         while pending:
             for operand in pending.pop().uses:
                 user = operand.owner.operation
@@ -197,6 +198,23 @@ class LaterReaders:
                     pending.append(user.results[0])
                 elif user.name != "tensor.dim":
                     yield Use(user, operand.operand_number)
+
+    def _equal_transfers(self, root: Value) -> list[Value]:
+        """``root``; where it is sent, all that is sent so."""
+        transfer = defining_op(root)
+        if transfer is None or transfer.name != "flow.tensor.transfer":
+            return [root]
+        target = transfer.attributes["target"]
+        found: list[Value] = []
+        pending = [self.root(transfer.operands[0])]
+        while pending:
+            for operand in pending.pop().uses:
+                user = operand.owner.operation
+                if self._is_view(user):
+                    pending.append(user.results[0])
+                elif user.name == "flow.tensor.transfer" and user.attributes["target"] == target:
+                    found.append(user.results[0])
+        return found
 
 
 def _updated(op: Operation) -> list[Use]:

@@ -123,13 +123,19 @@ class _Function:
 
     def _copy(self, use: Use) -> None:
         """A copy for ``use``, made before the op that it is an operand of or that is around it."""
-        value = use.value
+        value, top = use.value, self._readers.top(use.op)
         device = self._devices.get(value)
         if device is None:
-            return
-        top = self._readers.top(use.op)
-        b = TensorBuilder(InsertionPoint(top), top.location)
-        use.op.operands[use.index] = kept_copy(b, value, device)
+            device = self._device_of_user(use, top)
+        if device is not None:
+            b = TensorBuilder(InsertionPoint(top), top.location)
+            use.op.operands[use.index] = kept_copy(b, value, device)
+
+    def _device_of_user(self, use: Use, top: Operation) -> Attribute | None:
+        """Where what is on no certain device, an iota say, is written."""
+        if top.name.startswith("cf."):
+            return _device_behind(top, use.index, self._devices)
+        return next((self._devices[r] for r in top.results if r in self._devices), None)
 
 
 def _empty_behind(value: Value) -> Operation | None:

@@ -282,3 +282,33 @@ func.func @nowhere(%a: tensor<2xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   %1 = tensor.insert_slice %a into %e[0] [2] [1] : tensor<2xf32> into tensor<4xf32>
   return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }
+
+// -----
+
+// What is sent of one value to one device is one buffer, whatever views stand
+// between: both sorts have a copy of the iota.
+// CHECK-LABEL: func.func @sent_twice
+// CHECK-COUNT-2: flow.tensor.alloca
+// CHECK: iree_linalg_ext.sort
+// CHECK-COUNT-2: flow.tensor.alloca
+// CHECK: iree_linalg_ext.sort
+#id = affine_map<(i, j) -> (i, j)>
+func.func @sent_twice(%x: tensor<2x4xi32> {iree.abi.affinity = #hal.device.promise<@dev0>}, %n: tensor<2x4xi32>) -> (tensor<2x4xi32>, tensor<1x2x4xi32>) {
+  %i = math.absi %n : tensor<2x4xi32>
+  %k = math.absi %x : tensor<2x4xi32>
+  %s = flow.tensor.transfer %i : tensor<2x4xi32> to #hal.device.promise<@dev0>
+  %a:2 = iree_linalg_ext.sort dimension(1) outs(%k, %s : tensor<2x4xi32>, tensor<2x4xi32>) {
+  ^bb0(%p: i32, %q: i32, %v: i32, %w: i32):
+    %c = arith.cmpi slt, %p, %q : i32
+    iree_linalg_ext.yield %c : i1
+  } -> tensor<2x4xi32>, tensor<2x4xi32>
+  %e = tensor.expand_shape %i [[0, 1], [2]] output_shape [1, 2, 4] : tensor<2x4xi32> into tensor<1x2x4xi32>
+  %t = flow.tensor.transfer %e : tensor<1x2x4xi32> to #hal.device.promise<@dev0>
+  %f = tensor.expand_shape %k [[0, 1], [2]] output_shape [1, 2, 4] : tensor<2x4xi32> into tensor<1x2x4xi32>
+  %b:2 = iree_linalg_ext.sort dimension(2) outs(%f, %t : tensor<1x2x4xi32>, tensor<1x2x4xi32>) {
+  ^bb0(%p: i32, %q: i32, %v: i32, %w: i32):
+    %c = arith.cmpi slt, %p, %q : i32
+    iree_linalg_ext.yield %c : i1
+  } -> tensor<1x2x4xi32>, tensor<1x2x4xi32>
+  return %a#1, %b#1 : tensor<2x4xi32>, tensor<1x2x4xi32>
+}
