@@ -47,6 +47,9 @@ _OPT_FLAGS = (
     *("--no-implicit-module", "--remarks", "--mlir-pass-statistics", "--verify-each=0"),
 )
 
+# Not what tests that run in the same process have registered.
+_PASSES = [name for name in pass_names() if not name.startswith("test-")]
+
 
 @dataclass(frozen=True)
 class Sample:
@@ -228,7 +231,7 @@ def _retarget(rng: random.Random, text: str) -> str:
 def _random_step(rng: random.Random) -> str:
     if rng.random() < 0.25:
         return rng.choice(_NATIVE)
-    name = rng.choice(pass_names())
+    name = rng.choice(_PASSES)
     options: list[str] = []
     for option in pass_class(name).describe_options():
         if rng.random() < 0.6:

@@ -23,7 +23,10 @@ from jax import lax
 
 Function = Callable[..., Any]
 
-CPUS = ("host", pytest.param("x86-64-v3", marks=pytest.mark.full), "generic")
+CPUS = (
+    *(pytest.param(cpu, marks=pytest.mark.full) for cpu in ("host", "generic")),
+    "x86-64-v3",
+)
 BF16 = jnp.bfloat16
 
 

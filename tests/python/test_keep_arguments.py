@@ -52,7 +52,7 @@ def _changes_its_argument(text: str, form: str) -> bool:
     return not np.array_equal(np.asarray(a.to_host()), given)
 
 
-@pytest.mark.parametrize("form", ["channel", "devices"])
+@pytest.mark.parametrize("form", ["channel", pytest.param("devices", marks=pytest.mark.full)])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_arguments_stay(name: str, form: str) -> None:
     assert not _changes_its_argument(f"func.func @main{PROGRAMS[name]}", form)

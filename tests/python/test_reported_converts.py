@@ -27,7 +27,9 @@ func.func public @main(%q: tensor<16x16xf8E4M3FN>, %s: tensor<f8E8M0FNU>) -> ten
 
 
 @pytest.mark.parametrize("name", ["int8_weight_dot", "one_hot"])
-@pytest.mark.parametrize("cpu", ["host", "x86-64-v3", "generic"])
+@pytest.mark.parametrize(
+    "cpu", ["x86-64-v3", "generic", pytest.param("host", marks=pytest.mark.full)]
+)
 def test_integers_as_bf16_beside_a_dot(name: str, cpu: str, tmp_path: Path) -> None:
     vmfb = tmp_path / "model.vmfb"
     headrace.compile(CASES / name / "model.mlir", "cpu", cpu=cpu).save(vmfb)
@@ -54,6 +56,13 @@ def test_an_e8m0_scale_gives_its_numbers(exponent: int) -> None:
     assert ((result == right) | (np.isnan(result) & np.isnan(right))).all()
 
 
-@pytest.mark.parametrize("target", [t for t in target_names() if t not in ("cpu", "vmvx")])
+@pytest.mark.parametrize(
+    "target",
+    [
+        t if t in ("gfx950", "sm_89") else pytest.param(t, marks=pytest.mark.full)
+        for t in target_names()
+        if t not in ("cpu", "vmvx")
+    ],
+)
 def test_an_e8m0_scale_compiles_for(target: str) -> None:
     assert headrace.compile(SCALED, target).data()
