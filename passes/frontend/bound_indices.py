@@ -198,9 +198,7 @@ class AddNothing(Pattern[Scatter]):
         b = IndexBuilder(rewriter.before(op), op.location)
         neutral = _neutral(match)
         assert neutral is not None
-        parts = [b.component(match.indices, match.vector_dim, c) for c in range(len(match.dims))]
-        clamped = [b.clamped(p, most) for p, most in zip(parts, match.most, strict=True)]
-        fits = _all_equal(b, parts, clamped)
+        clamped, fits = _clamped_components(b, match)
         updates = shape_of(match.updates)
         batch = [updates[d] for d in match.batch_dims]
         where = b.broadcast(b.reshape(fits, batch), updates, match.batch_dims)
@@ -237,10 +235,8 @@ class WriteBeside(Pattern[Scatter]):
         b = IndexBuilder(rewriter.before(op), op.location)
         shape, element = shape_of(match.operand), element_type(match.operand)
         first = match.dims[0]
-        parts = [b.component(match.indices, match.vector_dim, c) for c in range(len(match.dims))]
-        clamped = [b.clamped(p, most) for p, most in zip(parts, match.most, strict=True)]
-        fits = _all_equal(b, parts, clamped)
-        beside = b.constant(shape[first], parts[0], shape_of(parts[0]))
+        clamped, fits = _clamped_components(b, match)
+        beside = b.constant(shape[first], clamped[0], shape_of(clamped[0]))
         clamped[0] = b.select(fits, clamped[0], beside)
 
         margin = [match.window[d] if d == first else 0 for d in range(len(shape))]
@@ -267,13 +263,16 @@ def _neutral(scatter: Scatter) -> float | None:
     return neutral_element(scatter.combiner or "", element_type(scatter.operand))
 
 
-def _all_equal(b: IndexBuilder, parts: Sequence[Value], clamped: Sequence[Value]) -> Value:
-    """Where no component was changed."""
-    found: Value | None = None
-    for part, bounded in zip(parts, clamped, strict=True):
-        found = b.both(found, b.compare("EQ", part, bounded))
-    assert found is not None
-    return found
+def _clamped_components(b: IndexBuilder, scatter: Scatter) -> tuple[list[Value], Value]:
+    """The components of a scatter's index vectors, clamped, and where none was changed by that."""
+    found: list[Value] = []
+    fits: Value | None = None
+    for number, most in enumerate(scatter.most):
+        part = b.component(scatter.indices, scatter.vector_dim, number)
+        found.append(b.clamped(part, most))
+        fits = b.both(fits, b.compare("EQ", part, found[-1]))
+    assert fits is not None
+    return found, fits
 
 
 def _are_inside(indices: Value, most: Sequence[int], dim: int) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ...dialects.mlir import BF16Type, F16Type, Operation, RankedTensorType, Type, error_at, walk
+from ...dialects.linalg import element_of
+from ...dialects.mlir import BF16Type, F16Type, Operation, error_at, walk
 
 _MOVES = ("arith.bitcast", "arith.constant", "arith.select")
 _BF16_CONVERTS = ("arith.extf", "arith.truncf")
@@ -18,7 +19,7 @@ def refuse_half_floats(module: Operation, target: str) -> None:
         if not op.name.startswith(("arith.", "math.")) or op.name in _MOVES:
             continue
         for value in (*op.operands, *op.results):
-            element = _element(value.type)
+            element = element_of(value.type)
             if isinstance(element, BF16Type) and op.name in _BF16_CONVERTS:
                 continue
             if isinstance(element, BF16Type | F16Type):
@@ -27,7 +28,3 @@ def refuse_half_floats(module: Operation, target: str) -> None:
                     f"target {target} has no {element} arithmetic ('{op.name}'); "
                     "write the program in f32 or compile it for target cpu",
                 )
-
-
-def _element(type_: Type) -> Type:
-    return type_.element_type if isinstance(type_, RankedTensorType) else type_

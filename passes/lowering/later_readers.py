@@ -73,22 +73,15 @@ class LaterReaders:
         They are operands that ``op``, or a dispatch region that it is, may
         write into, or those of branches by which what is written comes in.
         """
-        found: list[Use] = []
-        for use in _updated(op):
-            for each in self._exposed(use, op, list(all_operands(op)), {}):
-                if not any(each.same_as(other) for other in found):
-                    found.append(each)
-        return found
+        sources = list(all_operands(op))
+        return _each_once(
+            found for use in _updated(op) for found in self._exposed(use, op, sources, {})
+        )
 
     def borrowed(self, op: Operation) -> list[Use]:
         """The uses by which ``op`` would write into what a caller owns: an argument of
         the function, as an operand or as what branches bring."""
-        found: list[Use] = []
-        for use in _updated(op):
-            for each in self._borrowed(use, {}):
-                if not any(each.same_as(other) for other in found):
-                    found.append(each)
-        return found
+        return _each_once(found for use in _updated(op) for found in self._borrowed(use, {}))
 
     def _borrowed(self, use: Use, seen: dict[Value, None]) -> list[Use]:
         root = self.root(use.value)
@@ -215,6 +208,14 @@ class LaterReaders:
                 elif user.name == "flow.tensor.transfer" and user.attributes["target"] == target:
                     found.append(user.results[0])
         return found
+
+
+def _each_once(uses: Iterable[Use]) -> list[Use]:
+    found: list[Use] = []
+    for use in uses:
+        if not any(use.same_as(other) for other in found):
+            found.append(use)
+    return found
 
 
 def _updated(op: Operation) -> list[Use]:

@@ -8,6 +8,7 @@ from typing import ClassVar
 from ...dialects.arith import Scalars
 from ...dialects.contraction import contraction_loops, scaled_contraction_loops
 from ...dialects.generic import GENERIC
+from ...dialects.linalg import element_of
 from ...dialects.mlir import (
     BF16Type,
     F16Type,
@@ -81,7 +82,7 @@ def _needs_help(op: Operation) -> bool:
     name = op.name
     if not name.startswith(("arith.", "math.")) or name in _MOVES or len(op.results) != 1:
         return False
-    types = [_element(v.type) for v in (*op.operands, *op.results)]
+    types = [element_of(v.type) for v in (*op.operands, *op.results)]
     if not any(map(is_microscaling, types)) and not _is_convert_in_need(name, types):
         return False
     parent = op.parent
@@ -94,10 +95,6 @@ def _is_convert_in_need(name: str, types: list[Type]) -> bool:
     if name == "arith.truncf":
         return isinstance(types[0], F64Type) and isinstance(types[1], BF16Type | F16Type)
     return name in _TO_INTEGER
-
-
-def _element(type_: Type) -> Type:
-    return type_.element_type if isinstance(type_, RankedTensorType) else type_
 
 
 def _has_fixed_body(op: Operation) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ...dialects.arith import Scalars
+from ...dialects.linalg import element_of
 from ...dialects.mlir import (
     BF16Type,
     F16Type,
@@ -69,7 +70,7 @@ def _found(module: Operation) -> list[Operation]:
     for op in walk(module):
         if op.name not in _REWRITES and op.name not in _REFUSED:
             continue
-        element = _element(op.operands[0].type)
+        element = element_of(op.operands[0].type)
         if op.name in _REFUSED_IN_F64 and isinstance(element, F64Type):
             raise error_at(op, f"IREE has no f64 '{op.name}' for CPUs; compute it in f32")
         if op.name in _REFUSED_IN_ALL:
@@ -86,10 +87,6 @@ def _lacks(name: str, element: Type) -> bool:
     if name in ("math.ceil", "math.log2", "math.tanh"):
         return isinstance(element, F64Type)
     return True
-
-
-def _element(type_: Type) -> Type:
-    return type_.element_type if isinstance(type_, RankedTensorType) else type_
 
 
 def _unary(s: Scalars, name: str, value: Value) -> Value:
