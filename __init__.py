@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .compiler.driver import CompileResult
     from .compiler.driver import compile_program as compile  # noqa: A004 - headrace.compile
     from .compiler.options import CompileOptions
-    from .dialects.mlir import HeadraceError
+    from .dialects.ir.bindings import HeadraceError
 
 __all__ = ["CompileOptions", "CompileResult", "HeadraceError", "compile"]
 

@@ -119,7 +119,7 @@ def measure(model: Path, scratch: Path) -> Row:
 
 def stock_command(source: Path, output: Path) -> list[str]:
     from headrace.compiler.driver import iree_flags
-    from headrace.compiler.iree_child import iree_compile_binary
+    from headrace.compiler.iree.child import iree_compile_binary
     from headrace.compiler.options import CompileOptions
     from headrace.compiler.targets import find_target
 
@@ -130,9 +130,9 @@ def stock_command(source: Path, output: Path) -> list[str]:
 def stock_wire_bytes(source: Path) -> int | None:
     """The unmoved program's, counted by the same rules."""
     from headrace.compiler import pipelines
-    from headrace.compiler.report import read_collectives, wire_bytes
-    from headrace.dialects.mlir import make_context
-    from headrace.dialects.parsing import parse_module_file
+    from headrace.compiler.report.reader.reader import read_collectives, wire_bytes
+    from headrace.dialects.ir.bindings import make_context
+    from headrace.dialects.ir.parsing import parse_module_file
     from headrace.passes.pipeline import Pipeline
 
     module = parse_module_file(source, make_context())

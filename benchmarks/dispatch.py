@@ -156,11 +156,11 @@ def comparison(rows: list[Row]) -> list[str]:
 
 def build(text: str, row: Row, runnable: bool, cpu: str) -> bytes:
     """Compiles one configuration, to the end if it shall run; fills in the row."""
-    from headrace.compiler import report_phases
-    from headrace.compiler.iree_child import run_iree_compile
+    from headrace.compiler.iree.child import run_iree_compile
+    from headrace.compiler.report.reader import phases as report_phases
     from headrace.compiler.targets import find_target
-    from headrace.dialects.mlir import make_context
-    from headrace.dialects.parsing import parse_module
+    from headrace.dialects.ir.bindings import make_context
+    from headrace.dialects.ir.parsing import parse_module
 
     module = parse_module(text, row.model, make_context())
     flags = find_target("cpu").flags("channel", 1, cpu=cpu)
@@ -181,9 +181,9 @@ def build(text: str, row: Row, runnable: bool, cpu: str) -> bytes:
 
 def without_structured_loops(text: str) -> str:
     """Loops as branches, as the report reads them: stock leaves ``scf``."""
-    from headrace.dialects.mlir import make_context
-    from headrace.dialects.native_passes import run_native_pipeline
-    from headrace.dialects.parsing import parse_module
+    from headrace.dialects.ir.bindings import make_context
+    from headrace.dialects.ir.native_passes import run_native_pipeline
+    from headrace.dialects.ir.parsing import parse_module
 
     if "scf." not in text:
         return text
@@ -223,9 +223,9 @@ def run_worker(programs: list[str], text: str, runs: int) -> list[tuple[float, f
 
 def argument_types(text: str) -> list[str]:
     """Of the public function's arguments, as text: ``8x4xf32``."""
-    from headrace.dialects.functions import function_type, functions_of
-    from headrace.dialects.mlir import make_context
-    from headrace.dialects.parsing import parse_module
+    from headrace.dialects.ir.bindings import make_context
+    from headrace.dialects.ir.functions import function_type, functions_of
+    from headrace.dialects.ir.parsing import parse_module
 
     function = functions_of(parse_module(text, "model", make_context()))[0]
     return [

@@ -107,8 +107,8 @@ def main() -> None:
 
 def best(pipeline: str, text: str, runs: int) -> float:
     """The fewest seconds that the passes take on a fresh module."""
-    from headrace.dialects.mlir import make_context
-    from headrace.dialects.parsing import parse_module
+    from headrace.dialects.ir.bindings import make_context
+    from headrace.dialects.ir.parsing import parse_module
     from headrace.passes.pipeline import Pipeline
 
     module = parse_module(text, "benchmark", make_context())

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headrace.compiler import pipelines
-from headrace.dialects.mlir import Operation, make_context, walk
-from headrace.dialects.parsing import parse_module
+from headrace.dialects.ir.bindings import Operation, make_context, walk
+from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
 
 MODEL = Path(__file__).with_name("inputs") / "llama8b_scan.mlir.gz"

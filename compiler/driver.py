@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..dialects import verifier
-from ..dialects.mlir import (
+from ..dialects.ir.bindings import (
     DenseIntElementsAttr,
     Diagnostic,
     HeadraceError,
@@ -24,17 +24,19 @@ from ..dialects.mlir import (
 from ..dialects.ops.collectives import device_ids_fault
 from ..passes.pipeline import Instrumentation, NativePass, Step
 from ..passes.remarks import collect_remarks
-from . import metadata, pipelines, report, report_phases
+from . import metadata, pipelines
 from .files import write_file
-from .flag_faults import GivenFlag
-from .input_forms import Source, load_module
-from .iree_child import run_iree_compile
+from .inputs.input_forms import Source, load_module
+from .inputs.program_checks import check_known, check_program
+from .inputs.torch_programs import lower_torch
+from .iree.child import run_iree_compile
+from .iree.flag_faults import GivenFlag
 from .options import CompileOptions
-from .program_checks import check_known, check_program
-from .report_encodings import EncodingReader
-from .rounding_analysis import RoundingReader
+from .report import phases as report_phases
+from .report import reader as report
+from .report.encodings import EncodingReader
+from .report.rounding_analysis import RoundingReader
 from .targets import Target, find_target
-from .torch_programs import lower_torch
 from .unlowered import check_lowered, explain_unlowered
 
 

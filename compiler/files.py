@@ -7,7 +7,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from ..dialects.mlir import HeadraceError
+from ..dialects.ir.bindings import HeadraceError
 
 
 def check_writable(path: str | Path) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ..dialects.mlir import (
+from ..dialects.ir.bindings import (
     ArrayAttr,
     Attribute,
     DictAttr,

@@ -7,8 +7,8 @@ import typing
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
-from ..dialects.mlir import HeadraceError
-from ..passes.model.pipeline_collectives import PipelineCollectives, mode_of_kinds
+from ..dialects.ir.bindings import HeadraceError
+from ..passes.loops.pipeline_collectives import PipelineCollectives, mode_of_kinds
 from ..passes.registry import suggestion
 
 Collectives = Literal["channel", "devices"]

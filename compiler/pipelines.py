@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..passes.dispatch.stage import dispatch_stage
-from ..passes.model.pipeline_collectives import PipelineCollectives
+from ..passes.loops.pipeline_collectives import PipelineCollectives
 from ..passes.pipeline import Pipeline
 
 # Where the report is read: before these passes.

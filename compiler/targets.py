@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..passes.lowering.fp8_support import CPU_WITH_BF16, TARGET_NAMES, unknown_target
-from .cpu_features import multiplies_bf16
+from ..passes.targets.fp8_support import CPU_WITH_BF16, TARGET_NAMES, unknown_target
+from .iree.cpu_features import multiplies_bf16
 
 _COMMON = (
     # IREE would silently turn f64 into f32, argument types included.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ..dialects.mlir import Diagnostic, HeadraceError, Operation, error_at, walk
+from ..dialects.ir.bindings import Diagnostic, HeadraceError, Operation, error_at, walk
 
 # What the pipeline has to have turned into ops that IREE takes.
 _SOURCE_DIALECTS = ("headrace", "stablehlo", "chlo", "mhlo", "vhlo", "sdy", "torch", "tm_tensor")

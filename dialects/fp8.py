@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .mlir import Context, RankedTensorType, Type, ir
+from .ir.bindings import Context, RankedTensorType, Type, ir
 
 
 @dataclass(frozen=True)

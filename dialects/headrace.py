@@ -3,7 +3,6 @@
 Import ops from here, so that parsed ops come back as these classes.
 """
 
-from .declaration import register_operations
 from .ops.base import HeadraceOp
 from .ops.collectives import (
     AllGatherOp,
@@ -14,6 +13,7 @@ from .ops.collectives import (
     ReduceScatterOp,
     groups_of,
 )
+from .ops.declaration import register_operations
 from .ops.device_ids import PartitionIdOp, ReplicaIdOp, device_id
 from .ops.encoding import SetEncodingOp, UnsetEncodingOp
 from .ops.matmul import MatmulOp, free_dims, matmul

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 
-from .functions import argument_attributes, functions_of, result_attributes
-from .mlir import (
+from .ir.bindings import (
     ArrayAttr,
     Attribute,
     DenseI32ArrayAttr,
@@ -27,6 +26,7 @@ from .mlir import (
     error_at,
     walk,
 )
+from .ir.functions import argument_attributes, functions_of, result_attributes
 from .ops.constraints import MAX_DEVICE_COUNT
 
 DEVICE_COUNTS = tuple(

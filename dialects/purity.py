@@ -6,7 +6,7 @@ may be missing: then passes leave it where it is. None may be wrongly there.
 
 from __future__ import annotations
 
-from .mlir import Operation, walk
+from .ir.bindings import Operation, walk
 
 # Dialects without any op that has effects.
 _PURE_DIALECTS = frozenset(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .declaration import DeclaredOp
 from .headrace import HeadraceOp
 from .input_checks import check_input
-from .mlir import Diagnostic, HeadraceError, Operation, source_position, walk
+from .ir.bindings import Diagnostic, HeadraceError, Operation, source_position, walk
+from .ops.declaration import DeclaredOp
 
 
 def verify_input(module: Operation) -> None:

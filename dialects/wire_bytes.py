@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .headrace import CollectiveOp
-from .mlir import FloatType, IntegerType, RankedTensorType, ShapedType, Type
+from .ir.bindings import FloatType, IntegerType, RankedTensorType, ShapedType, Type
 
 
 def received_bytes(op: CollectiveOp) -> int | None:

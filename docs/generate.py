@@ -7,8 +7,8 @@ import inspect
 import sys
 from pathlib import Path
 
-from headrace.dialects.irdl import irdl_text
-from headrace.dialects.op_reference import op_reference
+from headrace.dialects.docs.irdl import irdl_text
+from headrace.dialects.docs.op_reference import op_reference
 from headrace.passes.base import Pass, format_value
 from headrace.passes.registry import pass_class, pass_names
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import headrace
 import numpy as np
-from headrace.compiler.runtime import choose_function, load_functions, run_program
+from headrace.compiler.iree.runtime import choose_function, load_functions, run_program
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 

@@ -8,7 +8,7 @@ import typing
 from dataclasses import MISSING, dataclass
 from typing import Any, ClassVar, Self, get_args, get_origin
 
-from ..dialects.mlir import HeadraceError, Operation
+from ..dialects.ir.bindings import HeadraceError, Operation
 from .pipeline_text import Options, format_options
 
 

@@ -11,8 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from ..dialects import verifier
-from ..dialects.iree_opt import native_pass_names
-from ..dialects.mlir import (
+from ..dialects.ir.bindings import (
     Context,
     Diagnostic,
     HeadraceError,
@@ -25,7 +24,8 @@ from ..dialects.mlir import (
     replace_contents,
     verify_natively,
 )
-from ..dialects.native_passes import check_native_pipeline, run_native_pipeline
+from ..dialects.ir.iree_opt import native_pass_names
+from ..dialects.ir.native_passes import check_native_pipeline, run_native_pipeline
 from .base import Pass
 from .pipeline_text import Element, Options, format_options, parse_pipeline
 from .registry import is_python_pass, pass_class, pass_names, suggestion

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from ..dialects.mlir import HeadraceError
+from ..dialects.ir.bindings import HeadraceError
 
 # Names to values as text; a flag without a value, `{top-down}`, is "true".
 Options = dict[str, str]

@@ -11,7 +11,7 @@ from functools import cache
 from importlib import import_module
 from typing import cast
 
-from ..dialects.mlir import HeadraceError
+from ..dialects.ir.bindings import HeadraceError
 from .base import Pass
 
 # Name to "stage.module:Class", in the order of the default pipeline.
@@ -29,10 +29,10 @@ _BUILTIN: dict[str, str] = {
     "headrace-cse": "model.headrace_cse:HeadraceCse",
     "headrace-dce": "model.headrace_dce:HeadraceDce",
     "keep-integer-converts": "frontend.keep_integer_converts:KeepIntegerConverts",
-    "normalize-loops": "model.normalize_loops:NormalizeLoops",
-    "hoist-collectives": "model.hoist_collectives:HoistCollectives",
-    "pipeline-collectives": "model.pipeline_collectives:PipelineCollectives",
-    "align-collectives": "model.align_collectives:AlignCollectives",
+    "normalize-loops": "loops.normalize_loops:NormalizeLoops",
+    "hoist-collectives": "loops.hoist_collectives:HoistCollectives",
+    "pipeline-collectives": "loops.pipeline_collectives:PipelineCollectives",
+    "align-collectives": "lowering.align_collectives:AlignCollectives",
     "collapse-contractions": "dispatch.collapse_contractions:CollapseContractions",
     "pack-panels": "dispatch.pack_panels:PackPanels",
     "set-encodings": "dispatch.set_encodings:SetEncodings",
@@ -47,17 +47,17 @@ _BUILTIN: dict[str, str] = {
     "lower-encodings": "lowering.lower_encodings:LowerEncodings",
     "hold-sourceless-values": "lowering.hold_sourceless_values:HoldSourcelessValues",
     "hold-crossed-reductions": "lowering.hold_crossed_reductions:HoldCrossedReductions",
-    "spmd-to-devices": "lowering.spmd_to_devices:SpmdToDevices",
-    "place-constants": "lowering.place_constants:PlaceConstants",
-    "isolate-scalars": "lowering.isolate_scalars:IsolateScalars",
-    "collectives-to-channels": "lowering.collectives_to_channels:CollectivesToChannels",
-    "place-arguments": "lowering.place_arguments:PlaceArguments",
-    "loops-to-cf": "lowering.loops_to_cf:LoopsToCf",
-    "keep-arguments": "lowering.keep_arguments:KeepArguments",
-    "own-buffers": "lowering.own_buffers:OwnBuffers",
-    "separate-updates": "lowering.separate_updates:SeparateUpdates",
-    "widen-block-arguments": "lowering.widen_block_arguments:WidenBlockArguments",
-    "strip-headrace": "lowering.strip_headrace:StripHeadrace",
+    "spmd-to-devices": "devices.spmd_to_devices:SpmdToDevices",
+    "place-constants": "devices.place_constants:PlaceConstants",
+    "isolate-scalars": "devices.isolate_scalars:IsolateScalars",
+    "collectives-to-channels": "devices.collectives_to_channels:CollectivesToChannels",
+    "place-arguments": "devices.place_arguments:PlaceArguments",
+    "loops-to-cf": "handover.loops_to_cf:LoopsToCf",
+    "keep-arguments": "handover.keep_arguments:KeepArguments",
+    "own-buffers": "handover.own_buffers:OwnBuffers",
+    "separate-updates": "handover.separate_updates:SeparateUpdates",
+    "widen-block-arguments": "handover.widen_block_arguments:WidenBlockArguments",
+    "strip-headrace": "handover.strip_headrace:StripHeadrace",
 }
 
 _registered: dict[str, type[Pass]] = {}

@@ -6,7 +6,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from ..dialects.mlir import Diagnostic, Location, Operation, OpView, source_position
+from ..dialects.ir.bindings import Diagnostic, Location, Operation, OpView, source_position
 
 _collector: ContextVar[list[Diagnostic] | None] = ContextVar("remarks", default=None)
 

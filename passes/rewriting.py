@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from ..dialects.mlir import (
+from ..dialects.ir.bindings import (
     InsertionPoint,
     Operation,
     OpView,

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from ..compiler import files
-from ..dialects.errors import Diagnostic, HeadraceError
+from ..dialects.ir.errors import Diagnostic, HeadraceError
 from .supervisor import Activity, supervise
 
 # What is done before the first pass of a pipeline.

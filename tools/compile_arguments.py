@@ -6,8 +6,8 @@ import argparse
 from typing import Any
 
 from ..compiler.options import CompileOptions, option_name
-from ..dialects.mlir import HeadraceError
-from ..passes.model.pipeline_collectives import KINDS, MODES
+from ..dialects.ir.bindings import HeadraceError
+from ..passes.loops.pipeline_collectives import KINDS, MODES
 from .command_line import file_name
 
 _FIELDS = (

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..compiler.driver import compile_with
-from ..dialects.mlir import HeadraceError
+from ..dialects.ir.bindings import HeadraceError
 from .command_line import (
     ArgumentParser,
     check_writable,

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
 
-from ..compiler.ir_printing import IrPrinting
-from ..compiler.printing import bytecode_of
-from ..compiler.reproducer import Recipe, Reproducer, read_recipe
-from ..compiler.timing import Statistics, Timing
-from ..dialects.mlir import (
+from ..compiler.debugging.ir_printing import IrPrinting
+from ..compiler.debugging.printing import bytecode_of
+from ..compiler.debugging.reproducer import Recipe, Reproducer, read_recipe
+from ..compiler.debugging.timing import Statistics, Timing
+from ..dialects.ir.bindings import (
     Context,
     Diagnostic,
     HeadraceError,
@@ -20,19 +20,20 @@ from ..dialects.mlir import (
     collect_diagnostics,
     make_context,
 )
-from ..dialects.parsing import parse_module
+from ..dialects.ir.parsing import parse_module
 from ..passes.pipeline import Instrumentation, Pipeline
 from ..passes.registry import suggestion
 from ..passes.remarks import collect_remarks
-from . import command_line, opt_arguments, pass_flags, pass_help
-from .chunks import Chunk, split_input
-from .opt_arguments import text_form
-from .pass_flags import PassFlag
-from .plugins import load_module
-from .registered import check_registered
-from .round_trip import check_round_trip
+from . import command_line
+from .opt import opt_arguments, pass_flags, pass_help
+from .opt.chunks import Chunk, split_input
+from .opt.opt_arguments import text_form
+from .opt.pass_flags import PassFlag
+from .opt.plugins import load_module
+from .opt.registered import check_registered
+from .opt.round_trip import check_round_trip
+from .opt.verify_diagnostics import check_diagnostics
 from .supervisor import Activity, supervise
-from .verify_diagnostics import check_diagnostics
 
 
 @dataclass(frozen=True)

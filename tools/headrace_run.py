@@ -13,23 +13,12 @@ from pathlib import Path
 import numpy as np
 
 from ..compiler.driver import CompileResult, compile_with
-from ..compiler.element_types import (
-    Array,
-    for_file,
-    parse_tensor_type,
-    relative_error,
-)
+from ..compiler.iree.element_types import Array, for_file, parse_tensor_type, relative_error
+from ..compiler.iree.runtime import check_values, choose_function, load_functions, run_program
 from ..compiler.metadata import FunctionInfo
 from ..compiler.options import option_name
-from ..compiler.runtime import check_values, choose_function, load_functions, run_program
-from ..dialects.mlir import Diagnostic, HeadraceError
-from .command_line import (
-    ArgumentParser,
-    check_writable,
-    file_name,
-    run_supervised,
-    write_output,
-)
+from ..dialects.ir.bindings import Diagnostic, HeadraceError
+from .command_line import ArgumentParser, check_writable, file_name, run_supervised, write_output
 from .compile_arguments import add_compile_arguments, compile_options, given_compile_arguments
 from .mismatch_notes import Mismatch, Rerun, mismatch_notes
 from .supervisor import Activity

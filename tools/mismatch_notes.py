@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ..compiler.element_types import Array, element_errors, parse_tensor_type
+from ..compiler.iree.element_types import Array, element_errors, parse_tensor_type
 from ..compiler.metadata import FunctionInfo
 from ..compiler.options import option_name
-from ..compiler.roundings import MOST, Roundings
+from ..compiler.report.roundings import MOST, Roundings
 
 
 @dataclass(frozen=True)

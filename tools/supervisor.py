@@ -16,8 +16,8 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from types import FrameType
 
-from ..compiler.signals import signal_name
-from ..dialects.mlir import HeadraceError, Operation
+from ..compiler.iree.signals import signal_name
+from ..dialects.ir.bindings import HeadraceError, Operation
 from ..passes.pipeline import Instrumentation, Step
 
 _SIZE = 4096

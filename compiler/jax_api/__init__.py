@@ -31,4 +31,4 @@ def to_stablehlo(fn: Any, *args: Any, **kwargs: Any) -> str:
     """
     # This package is compiler/jax_api in the source tree and headrace.jax when
     # installed, so no relative import would mean the same in both.
-    return import_module("headrace.compiler.jax_lowering").to_stablehlo(fn, *args, **kwargs)
+    return import_module("headrace.compiler.inputs.jax_lowering").to_stablehlo(fn, *args, **kwargs)

@@ -1,6 +1,6 @@
 """The base class of the headrace ops."""
 
-from ..declaration import DeclaredOp
+from .declaration import DeclaredOp
 
 
 class HeadraceOp(DeclaredOp, namespace="headrace"):

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from ..declaration import Operand, Result, attribute
-from ..mlir import (
+from ..ir.bindings import (
     Attribute,
     BoolAttr,
     Context,
@@ -25,6 +24,7 @@ from .constraints import (
     shape_of,
     shapes_agree,
 )
+from .declaration import Operand, Result, attribute
 
 REDUCTIONS = ("add", "mul", "max", "min", "umax", "umin", "and", "or", "xor")
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from ..declaration import TypeConstraint
 from ..fp8 import fp8_format
-from ..mlir import (
+from ..ir.bindings import (
     BF16Type,
     DenseI64ArrayAttr,
     F16Type,
@@ -15,6 +14,7 @@ from ..mlir import (
     Type,
     Value,
 )
+from .declaration import TypeConstraint
 
 DYNAMIC = ShapedType.get_dynamic_size()
 # Analyses keep a number for each device and value.

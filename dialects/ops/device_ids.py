@@ -1,9 +1,9 @@
 """Who am I: the ids of the device that runs the program."""
 
-from ..declaration import Result
-from ..mlir import InsertionPoint, Location, Type
+from ..ir.bindings import InsertionPoint, Location, Type
 from .base import HeadraceOp
 from .constraints import I32Scalar
+from .declaration import Result
 
 
 class PartitionIdOp(HeadraceOp, name="partition_id"):

@@ -1,9 +1,9 @@
 """Data-tiling encodings on headrace values."""
 
-from ..declaration import Operand, Result
-from ..mlir import Attribute, Value
+from ..ir.bindings import Attribute, Value
 from .base import HeadraceOp
 from .constraints import AnyTensor, element_type_of, shape_of, shapes_agree, tensor_type
+from .declaration import Operand, Result
 
 
 class SetEncodingOp(HeadraceOp, name="set_encoding"):

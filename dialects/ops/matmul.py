@@ -2,16 +2,8 @@
 
 from collections.abc import Sequence
 
-from ..declaration import Operand, Result, attribute
 from ..fp8 import fp8_format
-from ..mlir import (
-    DenseI64ArrayAttr,
-    InsertionPoint,
-    Location,
-    StringAttr,
-    Type,
-    Value,
-)
+from ..ir.bindings import DenseI64ArrayAttr, InsertionPoint, Location, StringAttr, Type, Value
 from .base import HeadraceOp
 from .constraints import (
     F32Tensor,
@@ -25,6 +17,7 @@ from .constraints import (
     shapes_agree,
     sizes_agree,
 )
+from .declaration import Operand, Result, attribute
 
 EPILOGUES = ("none", "relu", "gelu_tanh")
 

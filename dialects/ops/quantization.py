@@ -1,16 +1,9 @@
 """quantize and dequantize: the arithmetic around an fp8 value."""
 
-from ..declaration import Operand, Result, attribute
-from ..mlir import BoolAttr, InsertionPoint, Location, StringAttr, Type, Value
+from ..ir.bindings import BoolAttr, InsertionPoint, Location, StringAttr, Type, Value
 from .base import HeadraceOp
-from .constraints import (
-    Fp8Tensor,
-    WideTensor,
-    element_type_of,
-    scale_fault,
-    shape_of,
-    shapes_agree,
-)
+from .constraints import Fp8Tensor, WideTensor, element_type_of, scale_fault, shape_of, shapes_agree
+from .declaration import Operand, Result, attribute
 
 SCALE_MODES = ("multiply", "divide")
 

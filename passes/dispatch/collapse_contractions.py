@@ -7,10 +7,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
 
-from ...dialects.contraction import contraction_loops
-from ...dialects.encoding import encoding_of
-from ...dialects.linalg import DYNAMIC, TensorBuilder, dims_map, tensor_type
-from ...dialects.mlir import (
+from ...dialects.ir.bindings import (
     AffineMapAttr,
     ArrayAttr,
     Attribute,
@@ -19,9 +16,12 @@ from ...dialects.mlir import (
     RankedTensorType,
     Value,
 )
+from ...dialects.iree.encoding import encoding_of
+from ...dialects.upstream.contraction import contraction_loops
+from ...dialects.upstream.linalg import DYNAMIC, TensorBuilder, dims_map, tensor_type
+from ..analysis.matmul_loops import init_fill, refilled
 from ..base import Pass
 from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
-from .matmul_loops import init_fill, refilled
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from ...dialects.mlir import Block, Operation, blocks_of, operations_of
+from ...dialects.ir.bindings import Block, Operation, blocks_of, operations_of
 from ..base import Pass
-from .block_graph import OPAQUE, BlockGraph
-from .groups import find_groups
-from .region_building import build_region, erase_unused
-from .tiling import tiling_of
+from ..targets.tiling import tiling_of
+from .regions.block_graph import OPAQUE, BlockGraph
+from .regions.building import build_region, erase_unused
+from .regions.groups import find_groups
 
 
 @dataclass(frozen=True)

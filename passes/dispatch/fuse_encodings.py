@@ -6,26 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from ...dialects.dispatch import DispatchRegion
-from ...dialects.encoding import is_set_encoding
-from ...dialects.mlir import (
-    Block,
-    Operation,
-    address_of,
-    blocks_of,
-    operations_of,
-)
-from ...dialects.tensor import VIEWS
+from ...dialects.ir.bindings import Block, Operation, address_of, blocks_of, operations_of
+from ...dialects.iree.dispatch import DispatchRegion
+from ...dialects.iree.encoding import is_set_encoding
+from ...dialects.upstream.tensor import VIEWS
 from ..base import Pass
 from ..rewriting import Miss
-from .encoding_sources import find_source
-from .equal_encodings import merge_encodings
-from .fused_region import Fusion, fuse
-from .fusion_choice import FusionChoice, missed
-from .hoisting import Hoister
-from .known_sizes import resolve_dims
-from .packing import Packing, packing
-from .region_yields import yield_once
+from ..targets.packing import Packing, packing
+from .fusion.choice import FusionChoice, missed
+from .fusion.encoding_sources import find_source
+from .fusion.equal_encodings import merge_encodings
+from .fusion.hoisting import Hoister
+from .fusion.known_sizes import resolve_dims
+from .fusion.region import Fusion, fuse
+from .fusion.region_yields import yield_once
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from ...dialects.contraction import contraction_loops
-from ...dialects.dispatch import RETURN, create_region
-from ...dialects.linalg import TensorBuilder, dims_map, tensor_type
-from ...dialects.mlir import (
+from ...dialects.ir.bindings import (
     Attribute,
     Block,
     InsertionPoint,
@@ -23,13 +20,16 @@ from ...dialects.mlir import (
     defining_op,
     walk,
 )
-from ...dialects.tensor import RESHAPES, with_shape
+from ...dialects.iree.dispatch import RETURN, create_region
+from ...dialects.upstream.contraction import contraction_loops
+from ...dialects.upstream.linalg import TensorBuilder, dims_map, tensor_type
+from ...dialects.upstream.tensor import RESHAPES, with_shape
+from ..analysis.elementwise import is_bit_extend, is_broadcast
+from ..analysis.matmul_loops import COMPILATION_INFO, element_types, init_fill, is_free, refilled
 from ..base import Pass
-from ..lowering.fp8_support import CPU_WITH_BF16, fp8_support
-from .elementwise import is_bit_extend, is_broadcast
-from .invariant_place import before_loops
-from .matmul_loops import COMPILATION_INFO, element_types, init_fill, is_free, refilled
-from .tiling import tiling_of
+from ..targets.fp8_support import CPU_WITH_BF16, fp8_support
+from ..targets.tiling import tiling_of
+from .layouts.invariant_place import before_loops
 
 # Columns of a panel, the best first: with so many rows at once the sums fill 16 registers
 # of AVX-512, or 8 of AVX2, for so many steps along the depth.

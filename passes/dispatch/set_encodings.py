@@ -6,15 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from ...dialects.encoding_ops import (
-    OperandEncoding,
-    encoded,
-    matmul_encoding,
-    set_encoding,
-    unset_encoding,
-)
-from ...dialects.linalg import TensorBuilder, tensor_type
-from ...dialects.mlir import (
+from ...dialects.ir.bindings import (
     Attribute,
     Block,
     InsertionPoint,
@@ -24,15 +16,16 @@ from ...dialects.mlir import (
     defining_op,
     operations_of,
 )
-from ...dialects.tensor import dynamic_sizes
-from ..base import Pass
-from ..remarks import remark
-from ..rewriting import Miss
-from .block_graph import OPAQUE
-from .bubble_encodings import bubble_encodings
-from .constant_encodings import encode_constants, is_constant_tensor
-from .invariant_place import before_loops
-from .matmul_loops import (
+from ...dialects.iree.encoding_ops import (
+    OperandEncoding,
+    encoded,
+    matmul_encoding,
+    set_encoding,
+    unset_encoding,
+)
+from ...dialects.upstream.linalg import TensorBuilder, tensor_type
+from ...dialects.upstream.tensor import dynamic_sizes
+from ..analysis.matmul_loops import (
     MatmulLoops,
     element_types,
     indexing_maps,
@@ -41,8 +34,15 @@ from .matmul_loops import (
     matmul_loops,
     refilled,
 )
-from .sink_encodings import sink_encodings
-from .tiling import Tiling, assumed, tiling_of
+from ..base import Pass
+from ..remarks import remark
+from ..rewriting import Miss
+from ..targets.tiling import Tiling, assumed, tiling_of
+from .layouts.bubble_encodings import bubble_encodings
+from .layouts.constant_encodings import encode_constants, is_constant_tensor
+from .layouts.invariant_place import before_loops
+from .layouts.sink_encodings import sink_encodings
+from .regions.block_graph import OPAQUE
 
 _Matmul = tuple[Operation, MatmulLoops]
 

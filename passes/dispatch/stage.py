@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .tiling import tiling_of
+from ..targets.tiling import tiling_of
 
 # Sizes come from what ops read, not from what they make: an op may then move
 # into a region and leave its sizes outside. Unit dimensions hide which ops

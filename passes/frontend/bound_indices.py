@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...dialects.mlir import Attribute, IntegerType, Operation, Value
+from ...dialects.ir.bindings import Attribute, IntegerType, Operation, Value
 from ...dialects.ops.constraints import DYNAMIC, shape_of
 from ..base import Pass
 from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
-from .index_arithmetic import IndexBuilder, element_type, representable
-from .index_ranges import component_ranges
-from .scatters import Scatter, gather_limits, neutral_element, read_scatter, vector_dim
+from .indices.index_arithmetic import IndexBuilder, element_type, representable
+from .indices.index_ranges import component_ranges
+from .indices.scatters import Scatter, gather_limits, neutral_element, read_scatter, vector_dim
 
 _WIDEST = 64
 _INSIDE = Miss("its indices are inside of what they index", silent=True)

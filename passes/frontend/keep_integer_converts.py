@@ -5,16 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...dialects.arith import Scalars
-from ...dialects.linalg import TensorBuilder, with_element_type
-from ...dialects.mlir import (
-    FloatType,
-    IntegerType,
-    Operation,
-    RankedTensorType,
-    Type,
-    Value,
-)
+from ...dialects.ir.bindings import FloatType, IntegerType, Operation, RankedTensorType, Type, Value
+from ...dialects.upstream.arith import Scalars
+from ...dialects.upstream.linalg import TensorBuilder, with_element_type
 from ..base import Pass
 from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
 

@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...dialects.linalg import TensorBuilder, dims_map, tensor_type
-from ...dialects.mlir import (
-    AffineMap,
-    IndexType,
-    Operation,
-    RankedTensorType,
-    Value,
-)
-from ...dialects.stablehlo import i64_array
+from ...dialects.ir.bindings import AffineMap, IndexType, Operation, RankedTensorType, Value
+from ...dialects.upstream.linalg import TensorBuilder, dims_map, tensor_type
+from ...dialects.upstream.stablehlo import i64_array
 from ..base import Pass
 from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
 

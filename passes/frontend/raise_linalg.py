@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...dialects.mlir import Operation
+from ...dialects.ir.bindings import Operation
 from ..base import Pass
 from ..rewriting import apply_patterns
-from .linalg_quantization import LINALG_PATTERNS
+from .quantization.linalg_quantization import LINALG_PATTERNS
 
 
 @dataclass(frozen=True)

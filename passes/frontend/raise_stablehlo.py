@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...dialects.mlir import Operation
+from ...dialects.ir.bindings import Operation
 from ..base import Pass
 from ..rewriting import apply_patterns
-from .stablehlo_collectives import collective_patterns
-from .stablehlo_groups import DeviceGrid
-from .stablehlo_quantization import QUANTIZATION_PATTERNS
-from .stablehlo_sharding_calls import DropShardingCall, refuse_global_programs
+from .collectives.collectives import collective_patterns
+from .collectives.groups import DeviceGrid
+from .collectives.sharding_calls import DropShardingCall, refuse_global_programs
+from .quantization.stablehlo_quantization import QUANTIZATION_PATTERNS
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...dialects.functions import (
+from ...dialects.ir.bindings import Operation, UnitAttr
+from ...dialects.ir.functions import (
     DONATED,
     argument_attributes,
     functions_of,
@@ -12,7 +13,6 @@ from ...dialects.functions import (
     set_argument_attributes,
     set_result_attributes,
 )
-from ...dialects.mlir import Operation, UnitAttr
 from ..base import Pass
 
 COUNTS = ("num_partitions", "num_replicas")

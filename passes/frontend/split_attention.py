@@ -6,11 +6,11 @@ import math
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from ...dialects.mlir import InsertionPoint, Operation, Value, walk
-from ...dialects.torch import DTYPES, UNKNOWN, TorchBuilder, TorchTensor
+from ...dialects.ir.bindings import InsertionPoint, Operation, Value, walk
+from ...dialects.upstream.torch import DTYPES, UNKNOWN, TorchBuilder, TorchTensor
 from ..base import Pass
-from ..lowering.fp8_support import fp8_support
 from ..rewriting import Miss
+from ..targets.fp8_support import fp8_support
 from .torch_attention import ATTENTION, Attention, fault_of_kept, read_attention
 
 

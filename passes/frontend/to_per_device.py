@@ -6,16 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...dialects.functions import (
-    Attributes,
-    argument_attributes,
-    functions_of,
-    result_attributes,
-    set_argument_attributes,
-    set_function_type,
-    set_result_attributes,
-)
-from ...dialects.mlir import (
+from ...dialects.ir.bindings import (
     Attribute,
     DenseElementsAttr,
     DenseI64ArrayAttr,
@@ -32,13 +23,22 @@ from ...dialects.mlir import (
     operations_of,
     walk,
 )
-from ...dialects.native_passes import run_native_pipeline
-from ...dialects.stablehlo import call_target, constant_elements, i64_array
+from ...dialects.ir.functions import (
+    Attributes,
+    argument_attributes,
+    functions_of,
+    result_attributes,
+    set_argument_attributes,
+    set_function_type,
+    set_result_attributes,
+)
+from ...dialects.ir.native_passes import run_native_pipeline
+from ...dialects.upstream.stablehlo import call_target, constant_elements, i64_array
+from ..analysis.shardings import Tiling, tile_count
 from ..base import Pass
-from .constant_tiles import cut_constant, is_cut
-from .dimension_ties import shape_of
-from .dimension_tilings import ANNOTATION, TO_GLOBAL, TO_LOCAL, Tilings, check_boundary
-from .shardings import Tiling, tile_count
+from .per_device.constant_tiles import cut_constant, is_cut
+from .per_device.dimension_ties import shape_of
+from .per_device.dimension_tilings import ANNOTATION, TO_GLOBAL, TO_LOCAL, Tilings, check_boundary
 
 # Say how JAX calls the function, which no device's program needs.
 _DROPPED_ATTRIBUTES = ("jax.", "tf.", "mhlo.layout_mode", "mhlo.memory_kind", "mhlo.sharding")

@@ -6,8 +6,8 @@ import math
 import struct
 from dataclasses import dataclass
 
-from ...dialects.mlir import Operation, Value
-from ...dialects.torch import UNKNOWN, TorchTensor, is_none, torch_constant
+from ...dialects.ir.bindings import Operation, Value
+from ...dialects.upstream.torch import UNKNOWN, TorchTensor, is_none, torch_constant
 from ..rewriting import Miss
 
 ATTENTION = "torch.aten.scaled_dot_product_attention"

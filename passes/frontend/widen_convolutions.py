@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...dialects.mlir import Operation, RankedTensorType, Type, Value
-from ...dialects.stablehlo import build, convert, integer
+from ...dialects.ir.bindings import Operation, RankedTensorType, Type, Value
+from ...dialects.upstream.stablehlo import build, convert, integer
 from ..base import Pass
 from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from ...dialects.arith import Scalars, float_width
-from ...dialects.contraction import contraction_loops
-from ...dialects.linalg import TensorBuilder, tensor_type, with_element_type
-from ...dialects.mlir import (
+from ...dialects.ir.bindings import (
     F32Type,
     FloatAttr,
     FloatType,
@@ -17,13 +14,16 @@ from ...dialects.mlir import (
     Value,
     defining_op,
 )
+from ...dialects.upstream.arith import Scalars, float_width
+from ...dialects.upstream.contraction import contraction_loops
+from ...dialects.upstream.linalg import TensorBuilder, tensor_type, with_element_type
 from ..base import Pass
 from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
-from . import bf16_rounding
-from .contraction import CONTRACTIONS, same_contraction
-from .fp8_support import Fp8Support, fp8_support
-from .integer_operands import ConvertIntegerOperands
-from .operand_types import OperandTypes, Sizes, bring_operand, operand_types, product_size
+from ..targets.fp8_support import Fp8Support, fp8_support
+from .converts import bf16_rounding
+from .matmul.contraction import CONTRACTIONS, same_contraction
+from .matmul.integer_operands import ConvertIntegerOperands
+from .matmul.operand_types import OperandTypes, Sizes, bring_operand, operand_types, product_size
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...dialects.generic import GENERIC, is_parallel, maps_of
-from ...dialects.linalg import TensorBuilder
-from ...dialects.mlir import (
+from ...dialects.ir.bindings import (
     AffineMap,
     DenseI64ArrayAttr,
     InsertionPoint,
@@ -19,9 +17,11 @@ from ...dialects.mlir import (
     result_number,
     walk,
 )
-from ...dialects.tensor import VIEWS, dynamic_sizes
+from ...dialects.iree.barriers import hold
+from ...dialects.upstream.generic import GENERIC, is_parallel, maps_of
+from ...dialects.upstream.linalg import TensorBuilder
+from ...dialects.upstream.tensor import VIEWS, dynamic_sizes
 from ..base import Pass
-from .barriers import hold
 
 # For each dimension of a reduction's result the loop, or later the dimension,
 # that walks along it; anything else where that cannot be said so.

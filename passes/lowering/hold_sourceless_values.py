@@ -5,11 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...dialects.cloning import clone_ops
-from ...dialects.dispatch import DISPATCH_REGION
-from ...dialects.generic import GENERIC, is_parallel, maps_of
-from ...dialects.linalg import DYNAMIC, TensorBuilder, dims_map, element_of, tensor_type
-from ...dialects.mlir import (
+from ...dialects.ir.bindings import (
     AffineMapAttr,
     ArrayAttr,
     Attribute,
@@ -24,9 +20,13 @@ from ...dialects.mlir import (
     defining_op,
     walk,
 )
-from ...dialects.tensor import dynamic_sizes
+from ...dialects.ir.cloning import clone_ops
+from ...dialects.iree.barriers import hold
+from ...dialects.iree.dispatch import DISPATCH_REGION
+from ...dialects.upstream.generic import GENERIC, is_parallel, maps_of
+from ...dialects.upstream.linalg import DYNAMIC, TensorBuilder, dims_map, element_of, tensor_type
+from ...dialects.upstream.tensor import dynamic_sizes
 from ..base import Pass
-from .barriers import hold
 
 _DISPATCHED = ("linalg.", DISPATCH_REGION)
 _PARALLEL = tuple(

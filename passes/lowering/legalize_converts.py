@@ -5,11 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...dialects.arith import Scalars
-from ...dialects.contraction import contraction_loops, scaled_contraction_loops
-from ...dialects.generic import GENERIC
-from ...dialects.linalg import element_of
-from ...dialects.mlir import (
+from ...dialects.ir.bindings import (
     BF16Type,
     F16Type,
     F32Type,
@@ -22,11 +18,15 @@ from ...dialects.mlir import (
     Value,
     walk,
 )
-from ...dialects.native_passes import run_native_pipeline
+from ...dialects.ir.native_passes import run_native_pipeline
+from ...dialects.upstream.arith import Scalars
+from ...dialects.upstream.contraction import contraction_loops, scaled_contraction_loops
+from ...dialects.upstream.generic import GENERIC
+from ...dialects.upstream.linalg import element_of
 from ..base import Pass
-from . import bf16_rounding, microscaling_codec
-from .float_to_int import to_integer
-from .microscaling_codec import is_microscaling
+from .converts import bf16_rounding, microscaling_codec
+from .converts.float_to_int import to_integer
+from .converts.microscaling_codec import is_microscaling
 
 _FROM_INTEGER = ("arith.sitofp", "arith.uitofp")
 _TO_INTEGER = ("arith.fptosi", "arith.fptoui")

@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from ...dialects.arith import Scalars
 from ...dialects.fp8 import fp8_format
 from ...dialects.headrace import DequantizeOp, QuantizeOp
-from ...dialects.linalg import Body, TensorBuilder, tensor_type
-from ...dialects.mlir import Operation, Type, Value
+from ...dialects.ir.bindings import Operation, Type, Value
+from ...dialects.upstream.arith import Scalars
+from ...dialects.upstream.linalg import Body, TensorBuilder, tensor_type
 from ..base import Pass
 from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
-from . import bf16_rounding
-from .fp8_convert import from_fp8, to_fp8
-from .fp8_scalars import legalize_scalars
-from .fp8_support import Fp8Support, fp8_support
-from .half_floats import refuse_half_floats
-from .resources import inline_resources
-from .scales import blocking_of, join, scale_access, split
+from ..targets.fp8_support import Fp8Support, fp8_support
+from .converts import bf16_rounding
+from .fp8.convert import from_fp8, to_fp8
+from .fp8.half_floats import refuse_half_floats
+from .fp8.resources import inline_resources
+from .fp8.scalars import legalize_scalars
+from .fp8.scales import blocking_of, join, scale_access, split
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from ...dialects.arith import Scalars
-from ...dialects.linalg import element_of
-from ...dialects.mlir import (
+from ...dialects.ir.bindings import (
     BF16Type,
     F16Type,
     F32Type,
@@ -22,9 +20,11 @@ from ...dialects.mlir import (
     error_at,
     walk,
 )
-from ...dialects.native_passes import run_native_pipeline
+from ...dialects.ir.native_passes import run_native_pipeline
+from ...dialects.upstream.arith import Scalars
+from ...dialects.upstream.linalg import element_of
 from ..base import Pass
-from .fp8_support import fp8_support
+from ..targets.fp8_support import fp8_support
 
 _SMALLEST_NORMAL: dict[type[Type], int] = {
     BF16Type: -126,

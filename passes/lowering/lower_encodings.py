@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ...dialects.headrace import SetEncodingOp, UnsetEncodingOp
-from ...dialects.linalg import DYNAMIC, TensorBuilder, tensor_type
-from ...dialects.mlir import Attribute, DenseI32ArrayAttr, Operation, Value
+from ...dialects.ir.bindings import Attribute, DenseI32ArrayAttr, Operation, Value
+from ...dialects.upstream.linalg import DYNAMIC, TensorBuilder, tensor_type
 from ..base import Pass
 from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
 

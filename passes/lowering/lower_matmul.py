@@ -7,26 +7,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from ...dialects.arith import Scalars
 from ...dialects.fp8 import fp8_format
 from ...dialects.headrace import MatmulOp
-from ...dialects.linalg import TensorBuilder, dims_map, tensor_type
-from ...dialects.mlir import (
-    AffineMap,
-    F32Type,
-    Operation,
-    Type,
-    TypeAttr,
-    Value,
-)
+from ...dialects.ir.bindings import AffineMap, F32Type, Operation, Type, TypeAttr, Value
 from ...dialects.ops.constraints import integers
+from ...dialects.upstream.arith import Scalars
+from ...dialects.upstream.linalg import TensorBuilder, dims_map, tensor_type
 from ..base import Pass
 from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
-from . import bf16_rounding
-from .contraction import Dims, contract
-from .fp8_convert import from_fp8, to_fp8
-from .fp8_support import Fp8Support, fp8_support
-from .operand_types import OperandTypes, Sizes, bring_operand, operand_types, product_size
+from ..targets.fp8_support import Fp8Support, fp8_support
+from .converts import bf16_rounding
+from .fp8.convert import from_fp8, to_fp8
+from .matmul.contraction import Dims, contract
+from .matmul.operand_types import OperandTypes, Sizes, bring_operand, operand_types, product_size
 
 
 @dataclass(frozen=True)

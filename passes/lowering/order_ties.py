@@ -6,10 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...dialects.arith import FLOAT_PREDICATES, INTEGER_PREDICATES, Scalars, float_width
-from ...dialects.cloning import clone_ops
-from ...dialects.linalg import tensor_type
-from ...dialects.mlir import (
+from ...dialects.ir.bindings import (
     Block,
     DenseI32ArrayAttr,
     FloatType,
@@ -21,7 +18,10 @@ from ...dialects.mlir import (
     operations_of,
     walk,
 )
-from ...dialects.tensor import VIEWS
+from ...dialects.ir.cloning import clone_ops
+from ...dialects.upstream.arith import FLOAT_PREDICATES, INTEGER_PREDICATES, Scalars, float_width
+from ...dialects.upstream.linalg import tensor_type
+from ...dialects.upstream.tensor import VIEWS
 from ..base import Pass
 
 

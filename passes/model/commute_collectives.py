@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...dialects.mlir import Operation, StringAttr, walk
+from ...dialects.ir.bindings import Operation, StringAttr, walk
+from ..analysis.replication import ReplicationAnalysis
 from ..base import Pass
 from ..remarks import remark
 from ..rewriting import apply_patterns
-from .collective_scales import NARROWABLE, WIDE_REASON
-from .narrow_dequantize import NarrowDequantize, forget_reason
-from .narrow_quantize import NarrowQuantize
-from .replication import ReplicationAnalysis
-from .wide_reasons import WideReasons
+from .commuting.collective_scales import NARROWABLE, WIDE_REASON
+from .commuting.narrow_dequantize import NarrowDequantize, forget_reason
+from .commuting.narrow_quantize import NarrowQuantize
+from .commuting.wide_reasons import WideReasons
 
 _REDUCTIONS = ("headrace.all_reduce", "headrace.reduce_scatter")
 

@@ -7,8 +7,7 @@ from typing import ClassVar
 
 from ...dialects.fp8 import fp8_format
 from ...dialects.headrace import matmul, quantize
-from ...dialects.linalg import with_element_type
-from ...dialects.mlir import (
+from ...dialects.ir.bindings import (
     Attribute,
     DenseElementsAttr,
     F32Type,
@@ -24,13 +23,14 @@ from ...dialects.mlir import (
     walk,
 )
 from ...dialects.ops.constraints import DYNAMIC, element_type_of, is_per_tensor, shape_of
+from ...dialects.upstream.linalg import with_element_type
+from ..analysis.contractions import CONTRACTIONS, Contraction, contraction_of
+from ..analysis.fp8_ancestry import comes_from_fp8, is_made_of_fp8
+from ..analysis.narrow_source import NarrowSearch, NarrowSource
+from ..analysis.pipelined_mark import PEELED
 from ..base import Pass
 from ..remarks import remark
 from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
-from .contractions import CONTRACTIONS, Contraction, contraction_of
-from .fp8_ancestry import comes_from_fp8, is_made_of_fp8
-from .narrow_source import NarrowSearch, NarrowSource
-from .pipelined_mark import PEELED
 
 WIDE_REASON = "headrace.wide_reason"
 LHS_ROUNDING = "headrace.lhs_rounding"

@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 from ...dialects.headrace import DequantizeOp
-from ...dialects.mlir import Attribute, Block, Operation, Type, Value, operations_of
+from ...dialects.ir.bindings import Attribute, Block, Operation, Type, Value, operations_of
 from ...dialects.purity import is_pure
 from ..base import Pass
 

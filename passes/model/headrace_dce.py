@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...dialects.mlir import Operation, defining_op, walk
+from ...dialects.ir.bindings import Operation, defining_op, walk
 from ...dialects.purity import is_pure
 from ..base import Pass
 

@@ -11,7 +11,7 @@ from .reference import Array, Reference, mapped, on_devices  # isort: skip - set
 import headrace
 import headrace.jax
 import numpy as np
-from headrace.compiler.runtime import choose_function, load_functions, run_program
+from headrace.compiler.iree.runtime import choose_function, load_functions, run_program
 
 from .outcomes import Outcome
 from .programs import Program

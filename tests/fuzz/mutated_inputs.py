@@ -19,8 +19,8 @@ from pathlib import Path
 
 from headrace.compiler import pipelines
 from headrace.compiler.targets import target_names
-from headrace.dialects.mlir import Context, HeadraceError, make_context
-from headrace.dialects.parsing import parse_module
+from headrace.dialects.ir.bindings import Context, HeadraceError, make_context
+from headrace.dialects.ir.parsing import parse_module
 from headrace.dialects.verifier import verify
 from headrace.passes.registry import pass_class, pass_names
 from headrace.tools import headrace_compile

@@ -16,7 +16,7 @@ import headrace.jax
 import jax
 import jax.numpy as jnp
 import numpy as np
-from headrace.compiler.runtime import choose_function, load_functions, run_program
+from headrace.compiler.iree.runtime import choose_function, load_functions, run_program
 from jax import lax
 from jax.sharding import AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P

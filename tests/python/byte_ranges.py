@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from math import inf
 
-from headrace.dialects.mlir import (
+from headrace.dialects.ir.bindings import (
     ArrayAttr,
     DenseI64ArrayAttr,
     IntegerAttr,
@@ -16,7 +16,7 @@ from headrace.dialects.mlir import (
     defining_op,
     result_number,
 )
-from headrace.dialects.tensor import DYNAMIC
+from headrace.dialects.upstream.tensor import DYNAMIC
 
 _CASTS = (
     *("arith.index_cast", "arith.index_castui", "arith.extui", "arith.extsi", "arith.trunci"),

@@ -8,10 +8,8 @@ the index arithmetic on the rank, for each rank.
 
 from __future__ import annotations
 
-from headrace.dialects.flow import ELEMENTS, REDUCTIONS
 from headrace.dialects.headrace import PartitionIdOp, device_id
-from headrace.dialects.linalg import TensorBuilder
-from headrace.dialects.mlir import (
+from headrace.dialects.ir.bindings import (
     FlatSymbolRefAttr,
     IndexType,
     InsertionPoint,
@@ -22,6 +20,7 @@ from headrace.dialects.mlir import (
     defining_op,
     walk,
 )
+from headrace.dialects.iree.flow import ELEMENTS, REDUCTIONS
 from headrace.dialects.ops.collectives import (
     all_gather,
     all_reduce,
@@ -29,6 +28,7 @@ from headrace.dialects.ops.collectives import (
     collective_permute,
     reduce_scatter,
 )
+from headrace.dialects.upstream.linalg import TensorBuilder
 
 Groups = list[list[int]]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-from headrace.compiler.element_types import Array
+from headrace.compiler.iree.element_types import Array
 
 Groups = Sequence[Sequence[int]]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from device_programs import Argument, Case
-from headrace.compiler.element_types import Array
+from headrace.compiler.iree.element_types import Array
 
 DEVICES = 4
 ALL = "dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>"

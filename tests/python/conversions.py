@@ -19,7 +19,7 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-from headrace.compiler.element_types import Array
+from headrace.compiler.iree.element_types import Array
 
 INTEGERS: dict[str, Any] = {
     "i1": np.bool_,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import iree.runtime as rt
 import ml_dtypes
 import numpy as np
-from headrace.compiler.element_types import Array
-from headrace.compiler.iree_child import run_iree_compile
+from headrace.compiler.iree.child import run_iree_compile
+from headrace.compiler.iree.element_types import Array
 from headrace.compiler.targets import find_target
-from headrace.dialects.mlir import Operation, make_context
-from headrace.dialects.parsing import parse_module
+from headrace.dialects.ir.bindings import Operation, make_context
+from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
 
 FP8 = {

@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from headrace.compiler.element_types import Array
-from headrace.compiler.iree_child import run_iree_compile
+from headrace.compiler.iree.child import run_iree_compile
+from headrace.compiler.iree.element_types import Array
+from headrace.compiler.iree.runtime import run_program
 from headrace.compiler.metadata import FunctionInfo, ValueInfo
 from headrace.compiler.pipelines import BUFFERS, CLEAN_UP, DEVICES, LAST
-from headrace.compiler.runtime import run_program
 from headrace.compiler.targets import find_target
-from headrace.dialects.mlir import Operation, make_context
-from headrace.dialects.parsing import parse_module
+from headrace.dialects.ir.bindings import Operation, make_context
+from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
 
 LOWERING = ",".join(("spmd-to-devices", *DEVICES, *CLEAN_UP, *BUFFERS, *LAST))

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import iree.runtime as rt
 import numpy as np
-from headrace.compiler import pipelines, report_phases
-from headrace.compiler.element_types import Array
-from headrace.compiler.iree_child import run_iree_compile
+from headrace.compiler import pipelines
+from headrace.compiler.iree.child import run_iree_compile
+from headrace.compiler.iree.element_types import Array
+from headrace.compiler.report.reader import phases as report_phases
 from headrace.compiler.targets import find_target
-from headrace.dialects.mlir import Operation, make_context
-from headrace.dialects.parsing import parse_module
+from headrace.dialects.ir.bindings import Operation, make_context
+from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
 
 CASES = Path(__file__).parents[2] / "benchmarks" / "inputs" / "dispatch"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import ml_dtypes
 import numpy as np
 from device_programs import Argument, Case
-from headrace.compiler.element_types import Array
+from headrace.compiler.iree.element_types import Array
 
 FP8 = {
     "f8E4M3FN": ml_dtypes.float8_e4m3fn,

@@ -21,10 +21,9 @@ from collective_reference import (
     collective_permute,
     reduce_scatter,
 )
-from headrace.compiler.element_types import Array
-from headrace.dialects.arith import INTEGER_PREDICATES
+from headrace.compiler.iree.element_types import Array
 from headrace.dialects.headrace import CollectiveOp
-from headrace.dialects.mlir import (
+from headrace.dialects.ir.bindings import (
     Block,
     BoolAttr,
     DenseElementsAttr,
@@ -42,6 +41,7 @@ from headrace.dialects.mlir import (
     Value,
     operations_of,
 )
+from headrace.dialects.upstream.arith import INTEGER_PREDICATES
 
 Scalar = int
 Data = Array | Scalar

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from device_programs import Case
 from dot_cases import Shape, Side, dot_case, integers, tensor
-from headrace.compiler.element_types import Array
+from headrace.compiler.iree.element_types import Array
 
 ZERO_FILLING = ("pad", "select", "concatenate", "update")
 # What a scale per row follows, and still leaves the sum along the last dim.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from headrace.compiler.element_types import Array
+from headrace.compiler.iree.element_types import Array
 
 DEVICES = 4
 GROUPS = "replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>"

@@ -12,7 +12,7 @@ from pathlib import Path
 from zlib import crc32
 
 import pytest
-from headrace.compiler import iree_child
+from headrace.compiler.iree import child as iree_child
 
 # Of so many programs one is compiled as users compile it.
 ONE_IN = 8

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from headrace.dialects.mlir import Operation, StringAttr, Value, make_context, walk
-from headrace.dialects.parsing import parse_module
-from headrace.passes.model.replication import ReplicationAnalysis
+from headrace.dialects.ir.bindings import Operation, StringAttr, Value, make_context, walk
+from headrace.dialects.ir.parsing import parse_module
+from headrace.passes.analysis.replication import ReplicationAnalysis
 
 FOUR = "headrace.num_partitions = 4 : i32, headrace.num_replicas = 1 : i32"
 EQUAL = (0, 0, 0, 0)

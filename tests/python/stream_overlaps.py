@@ -27,7 +27,7 @@ from itertools import combinations
 from math import prod
 
 from byte_ranges import Atoms, ByteRange, Numbers, Sum, comparable, disjoint
-from headrace.dialects.mlir import (
+from headrace.dialects.ir.bindings import (
     AffineMapAttr,
     ArrayAttr,
     Block,
@@ -45,8 +45,8 @@ from headrace.dialects.mlir import (
     operations_of,
     walk,
 )
-from headrace.dialects.parsing import parse_module
-from headrace.dialects.tensor import DYNAMIC, VIEWS
+from headrace.dialects.ir.parsing import parse_module
+from headrace.dialects.upstream.tensor import DYNAMIC, VIEWS
 
 _DISPATCH_TENSOR = re.compile(r"dispatch\.tensor<(readonly|readwrite|writeonly):(tensor<.*>)>$")
 _LOAD = "iree_tensor_ext.dispatch.tensor.load"

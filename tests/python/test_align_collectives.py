@@ -5,15 +5,10 @@ from __future__ import annotations
 import random
 
 import pytest
-from headrace.dialects.mlir import (
-    Operation,
-    Value,
-    make_context,
-    walk,
-)
-from headrace.dialects.parsing import parse_module
-from headrace.dialects.scf import ForLoop
-from headrace.passes.model.align_collectives import AlignCollectives
+from headrace.dialects.ir.bindings import Operation, Value, make_context, walk
+from headrace.dialects.ir.parsing import parse_module
+from headrace.dialects.upstream.scf import ForLoop
+from headrace.passes.lowering.align_collectives import AlignCollectives
 
 TENSOR = "tensor<16x16xf32>"
 GROUPS = "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>"

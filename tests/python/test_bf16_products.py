@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from cpu_programs import DTYPES, FP8, Program, decoded
 from dispatch_programs import compiled, lowered
-from headrace.compiler import cpu_features
-from headrace.compiler.cpu_features import multiplies_bf16
-from headrace.compiler.element_types import Array
+from headrace.compiler.iree import cpu_features
+from headrace.compiler.iree.cpu_features import multiplies_bf16
+from headrace.compiler.iree.element_types import Array
 from headrace.compiler.targets import find_target
-from headrace.dialects.mlir import HeadraceError, walk
+from headrace.dialects.ir.bindings import HeadraceError, walk
 
 N = 96  # packing pays
 TYPES = (*FP8, "bf16")

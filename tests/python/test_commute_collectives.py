@@ -14,14 +14,9 @@ import numpy as np
 import pytest
 from collective_reference import random_array
 from device_programs import Argument, Case, assert_same, function_text, run_cases
-from headrace.compiler.element_types import Array
-from headrace.dialects.mlir import (
-    HeadraceError,
-    Operation,
-    make_context,
-    walk,
-)
-from headrace.dialects.parsing import parse_module
+from headrace.compiler.iree.element_types import Array
+from headrace.dialects.ir.bindings import HeadraceError, Operation, make_context, walk
+from headrace.dialects.ir.parsing import parse_module
 from headrace.dialects.verifier import verify
 from headrace.passes.pipeline import Pipeline
 from headrace.passes.remarks import collect_remarks

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from cpu_kinds import CPUS, runs_here
 from cpu_programs import Program
-from headrace.compiler.element_types import Array
+from headrace.compiler.iree.element_types import Array
 from jax import lax
 
 TYPES = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32"]

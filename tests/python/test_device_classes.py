@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from headrace.passes.model.device_classes import agree, meet, sharding_classes
+from headrace.passes.analysis.device_classes import agree, meet, sharding_classes
 from replication_programs import DIFFERENT, EQUAL, PAIRS, STRIDES
 
 

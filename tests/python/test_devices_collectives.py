@@ -12,7 +12,7 @@ import pytest
 from channel_simulation import from_channels
 from collective_reference import DTYPES, random_array
 from device_programs import Argument, Case, assert_same, run_cases
-from headrace.compiler.element_types import Array
+from headrace.compiler.iree.element_types import Array
 
 Groups = list[list[int]]
 Inputs = Callable[[], Array]

@@ -25,7 +25,7 @@ from control_flow_cases import (
     trips_of,
 )
 from device_programs import Argument, Case, assert_same, run_cases
-from headrace.compiler.element_types import Array
+from headrace.compiler.iree.element_types import Array
 
 
 def static_loop() -> Case:

@@ -9,8 +9,8 @@ import collective_reference as reference
 import headrace
 import numpy as np
 import pytest
-from headrace.compiler.element_types import Array
-from headrace.compiler.runtime import load_functions, run_program
+from headrace.compiler.iree.element_types import Array
+from headrace.compiler.iree.runtime import load_functions, run_program
 
 HANDLE = "channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>"
 ALL = f"{HANDLE}, replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>, use_global_device_ids"

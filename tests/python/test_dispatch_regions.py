@@ -10,8 +10,8 @@ import cpus
 import numpy as np
 import pytest
 from dispatch_programs import CASES, Program, compiled, error, lowered, without_panels
-from headrace.compiler.element_types import Array
-from headrace.dialects.mlir import Operation, walk
+from headrace.compiler.iree.element_types import Array
+from headrace.dialects.ir.bindings import Operation, walk
 
 MODEL = Path(__file__).parents[1] / "models" / "multi_use_block"
 # Launches and bytes written; stock iree-compile 3.13 with data tiling: 4, 4, 7

@@ -10,11 +10,11 @@ from pathlib import Path
 import headrace
 import pytest
 from headrace.compiler import pipelines
-from headrace.compiler.iree_child import parse_diagnostics, run_iree_compile
+from headrace.compiler.iree.child import parse_diagnostics, run_iree_compile
 from headrace.compiler.targets import find_target
 from headrace.compiler.unlowered import check_lowered
-from headrace.dialects.mlir import make_context, walk
-from headrace.dialects.parsing import parse_module
+from headrace.dialects.ir.bindings import make_context, walk
+from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
 from iree.compiler import ir
 

@@ -10,7 +10,7 @@ import headrace
 import numpy as np
 import pytest
 from cpu_programs import Program
-from headrace.compiler.element_types import Array
+from headrace.compiler.iree.element_types import Array
 from headrace.compiler.targets import target_names
 
 Sizes = tuple[int | str, ...]

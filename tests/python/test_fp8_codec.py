@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from cpu_programs import DTYPES, FP8, WIDE, CpuProgram, same_numbers
-from headrace.passes.lowering.fp8_support import TARGET_NAMES, fp8_support
+from headrace.passes.targets.fp8_support import TARGET_NAMES, fp8_support
 
 COUNT = 8192
 

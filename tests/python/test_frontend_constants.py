@@ -7,8 +7,8 @@ import math
 import ml_dtypes
 import numpy as np
 import pytest
-from headrace.dialects.mlir import Context, IntegerType, Type, make_context
-from headrace.passes.frontend.stablehlo_constants import rounded
+from headrace.dialects.ir.bindings import Context, IntegerType, Type, make_context
+from headrace.passes.frontend.quantization.stablehlo_constants import rounded
 
 REFERENCES = {"bf16": ml_dtypes.bfloat16, "f16": np.float16, "f32": np.float32}
 

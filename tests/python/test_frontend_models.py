@@ -7,14 +7,8 @@ from pathlib import Path
 
 import pytest
 from headrace.dialects.fp8 import fp8_format
-from headrace.dialects.mlir import (
-    BoolAttr,
-    Operation,
-    StringAttr,
-    make_context,
-    walk,
-)
-from headrace.dialects.parsing import parse_module_file
+from headrace.dialects.ir.bindings import BoolAttr, Operation, StringAttr, make_context, walk
+from headrace.dialects.ir.parsing import parse_module_file
 from headrace.passes.pipeline import Pipeline
 from headrace.passes.remarks import collect_remarks
 

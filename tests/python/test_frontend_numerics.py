@@ -13,7 +13,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from headrace.compiler.driver import compile_program
-from headrace.compiler.runtime import choose_function, load_functions, run_program
+from headrace.compiler.iree.runtime import choose_function, load_functions, run_program
 
 BF16 = np.dtype(ml_dtypes.bfloat16)
 F32 = np.dtype(np.float32)

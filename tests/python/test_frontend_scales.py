@@ -12,14 +12,9 @@ import random
 
 import numpy as np
 import pytest
-from headrace.dialects.mlir import (
-    Context,
-    Operation,
-    make_context,
-    walk,
-)
-from headrace.dialects.parsing import parse_module
-from headrace.passes.frontend.stablehlo_scales import Scale, find_scale
+from headrace.dialects.ir.bindings import Context, Operation, make_context, walk
+from headrace.dialects.ir.parsing import parse_module
+from headrace.passes.frontend.quantization.stablehlo_scales import Scale, find_scale
 
 Shape = tuple[int, ...]
 

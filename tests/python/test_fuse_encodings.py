@@ -15,11 +15,10 @@ import iree.runtime as rt
 import numpy as np
 import pytest
 from encoding_graphs import encoding
-from headrace.compiler.element_types import Array
-from headrace.compiler.iree_child import iree_compile_binary, run_iree_compile
+from headrace.compiler.iree.child import iree_compile_binary, run_iree_compile
+from headrace.compiler.iree.element_types import Array
 from headrace.compiler.targets import find_target, target_names
-from headrace.dialects.iree_opt import iree_opt_binary
-from headrace.dialects.mlir import (
+from headrace.dialects.ir.bindings import (
     Attribute,
     Context,
     Operation,
@@ -28,11 +27,12 @@ from headrace.dialects.mlir import (
     operations_of,
     walk,
 )
-from headrace.dialects.native_passes import run_native_pipeline
-from headrace.dialects.parsing import parse_module, parse_module_file
+from headrace.dialects.ir.iree_opt import iree_opt_binary
+from headrace.dialects.ir.native_passes import run_native_pipeline
+from headrace.dialects.ir.parsing import parse_module, parse_module_file
 from headrace.passes.dispatch.fuse_encodings import FuseEncodings
-from headrace.passes.dispatch.packing import packing
 from headrace.passes.pipeline import Pipeline
+from headrace.passes.targets.packing import packing
 
 MULTI_USE = "experimental-multi-use-encoding-fusion=true"
 CASES = Path(__file__).parent.parent / "cases"

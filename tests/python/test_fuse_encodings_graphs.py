@@ -9,11 +9,11 @@ import iree.runtime as rt
 import numpy as np
 import pytest
 from encoding_graphs import Graph, random_graph
-from headrace.compiler.iree_child import run_iree_compile
+from headrace.compiler.iree.child import run_iree_compile
 from headrace.compiler.targets import find_target
-from headrace.dialects.iree_opt import iree_opt_binary
-from headrace.dialects.mlir import HeadraceError, make_context, walk
-from headrace.dialects.parsing import parse_module
+from headrace.dialects.ir.bindings import HeadraceError, make_context, walk
+from headrace.dialects.ir.iree_opt import iree_opt_binary
+from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
 
 IREE_PASS = "iree-dispatch-creation-fuse-encoding-ops-into-dispatch-regions-pass"

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from device_programs import Case, assert_same, run_cases
 from dot_cases import FP8, MATMUL, WIDE, Shape, Side, dot_case, integers, tensor
-from headrace.compiler.element_types import Array
+from headrace.compiler.iree.element_types import Array
 from movement_cases import movement_cases
 
 LOWERING = (

@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from headrace.compiler.printing import bytecode_of
-from headrace.dialects.mlir import HeadraceError, Operation, make_context
-from headrace.dialects.parsing import parse_module
+from headrace.compiler.debugging.printing import bytecode_of
+from headrace.dialects.ir.bindings import HeadraceError, Operation, make_context
+from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
 from headrace.tools.command_line import run_tool
 from headrace.tools.headrace_opt import OptTool
-from headrace.tools.pass_flags import PassFlag
+from headrace.tools.opt.pass_flags import PassFlag
 
 _INPUTS = Path(__file__).parents[1] / "tools" / "headrace-opt" / "Inputs"
 _PASSES = f"--load-module={_INPUTS / 'test_passes.py'}"

@@ -11,7 +11,7 @@ import headrace
 import ml_dtypes
 import numpy as np
 import pytest
-from headrace.compiler.runtime import choose_function, load_functions, run_program
+from headrace.compiler.iree.runtime import choose_function, load_functions, run_program
 
 if find_spec("jax") is None:
     pytest.skip("JAX is not installed: pip install 'headrace[jax]'", allow_module_level=True)

@@ -11,14 +11,9 @@ from typing import Any
 
 import headrace.jax
 import pytest
-from headrace.compiler.input_forms import load_module
-from headrace.dialects.mlir import (
-    HeadraceError,
-    Module,
-    Operation,
-    make_context,
-)
-from headrace.dialects.parsing import parse_module
+from headrace.compiler.inputs.input_forms import load_module
+from headrace.dialects.ir.bindings import HeadraceError, Module, Operation, make_context
+from headrace.dialects.ir.parsing import parse_module
 
 needs_jax = pytest.mark.skipif(
     find_spec("jax") is None, reason="JAX is not installed: pip install 'headrace[jax]'"

@@ -8,15 +8,10 @@ from pathlib import Path
 
 import pytest
 from headrace.dialects import verifier
+from headrace.dialects.docs.irdl import irdl_text
 from headrace.dialects.headrace import HeadraceOp
-from headrace.dialects.irdl import irdl_text
-from headrace.dialects.mlir import (
-    HeadraceError,
-    Operation,
-    make_context,
-    walk,
-)
-from headrace.dialects.parsing import parse_module, parse_module_file
+from headrace.dialects.ir.bindings import HeadraceError, Operation, make_context, walk
+from headrace.dialects.ir.parsing import parse_module, parse_module_file
 from iree.compiler._mlir_libs import __file__ as LIBS
 
 IREE_OPT = Path(LIBS).parent / "iree-opt"

@@ -13,17 +13,17 @@ import headrace
 import ml_dtypes
 import numpy as np
 import pytest
-from headrace.compiler.runtime import choose_function, load_functions, run_program
-from headrace.dialects.functions import argument_attributes, function_type, functions_of
-from headrace.dialects.mlir import (
+from headrace.compiler.iree.runtime import choose_function, load_functions, run_program
+from headrace.dialects.ir.bindings import (
     HeadraceError,
     RankedTensorType,
     StringAttr,
     make_context,
     walk,
 )
-from headrace.dialects.parsing import parse_module
-from headrace.passes.frontend.shardings import parse_sharding
+from headrace.dialects.ir.functions import argument_attributes, function_type, functions_of
+from headrace.dialects.ir.parsing import parse_module
+from headrace.passes.analysis.shardings import parse_sharding
 from headrace.passes.pipeline import Pipeline
 
 if find_spec("jax") is None:

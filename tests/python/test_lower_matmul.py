@@ -11,7 +11,7 @@ import cpus
 import numpy as np
 import pytest
 from cpu_programs import DTYPES, FP8, CpuProgram, decoded, lower
-from headrace.dialects.mlir import walk
+from headrace.dialects.ir.bindings import walk
 from headrace.dialects.ops.matmul import free_dims
 
 D = -1

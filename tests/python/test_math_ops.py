@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from cpu_kinds import CPUS, runs_here
 from cpu_programs import WIDE, Program
-from headrace.compiler.element_types import Array
+from headrace.compiler.iree.element_types import Array
 
 Reference = Callable[..., Any]
 

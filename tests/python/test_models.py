@@ -15,12 +15,12 @@ import headrace
 import numpy as np
 import pytest
 from headrace.compiler import pipelines
-from headrace.compiler.element_types import parse_tensor_type, relative_error
-from headrace.compiler.report import read_collectives, wire_bytes
-from headrace.compiler.roundings import Roundings
-from headrace.compiler.runtime import choose_function, load_functions, run_program
-from headrace.dialects.mlir import make_context
-from headrace.dialects.parsing import parse_module_file
+from headrace.compiler.iree.element_types import parse_tensor_type, relative_error
+from headrace.compiler.iree.runtime import choose_function, load_functions, run_program
+from headrace.compiler.report.reader.reader import read_collectives, wire_bytes
+from headrace.compiler.report.reader.roundings import Roundings
+from headrace.dialects.ir.bindings import make_context
+from headrace.dialects.ir.parsing import parse_module_file
 from headrace.passes.pipeline import Pipeline
 
 MODELS = Path(__file__).parent.parent / "models"

@@ -12,7 +12,7 @@ import headrace
 import pytest
 from dispatch_programs import without_panels
 from headrace.compiler.options import CompileOptions, option_name
-from headrace.dialects.mlir import HeadraceError, Operation, walk
+from headrace.dialects.ir.bindings import HeadraceError, Operation, walk
 from headrace.tools.headrace_compile import main
 
 CASE = without_panels("a2_multiuse_nocollapse")

@@ -11,13 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pytest
-from headrace.dialects.mlir import (
-    Operation,
-    make_context,
-    operations_of,
-    walk,
-)
-from headrace.dialects.parsing import parse_module
+from headrace.dialects.ir.bindings import Operation, make_context, operations_of, walk
+from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
 from loop_interpreter import Data, EndlessLoopError, Machine
 

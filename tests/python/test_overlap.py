@@ -7,11 +7,11 @@ from typing import Any
 import headrace
 import pytest
 from headrace.compiler import pipelines
-from headrace.compiler.iree_child import run_iree_compile
-from headrace.compiler.report_phases import PHASES, read_phases
+from headrace.compiler.iree.child import run_iree_compile
+from headrace.compiler.report.reader.phases import PHASES, read_phases
 from headrace.compiler.targets import find_target
-from headrace.dialects.mlir import make_context
-from headrace.dialects.parsing import parse_module_file
+from headrace.dialects.ir.bindings import make_context
+from headrace.dialects.ir.parsing import parse_module_file
 from headrace.passes.pipeline import Pipeline
 from test_models import MODELS
 

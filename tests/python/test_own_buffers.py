@@ -11,9 +11,9 @@ from pathlib import Path
 import headrace
 import numpy as np
 import pytest
-from headrace.compiler.runtime import choose_function, load_functions, run_program
-from headrace.dialects.mlir import make_context, walk
-from headrace.dialects.parsing import parse_module
+from headrace.compiler.iree.runtime import choose_function, load_functions, run_program
+from headrace.dialects.ir.bindings import make_context, walk
+from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
 
 MODELS = Path(__file__).parents[1] / "models"

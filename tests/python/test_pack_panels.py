@@ -11,8 +11,8 @@ from dispatch_programs import Program, compiled, error, lowered
 from fuzz.graphs.judge import Outcome, Setting, judge
 from fuzz.graphs.profiles import graphs
 from headrace.compiler.targets import find_target
-from headrace.dialects.mlir import operations_of, walk
-from headrace.passes.lowering.fp8_support import CPU_WITH_BF16
+from headrace.dialects.ir.bindings import operations_of, walk
+from headrace.passes.targets.fp8_support import CPU_WITH_BF16
 
 N = 128
 TARGETS = ("cpu", CPU_WITH_BF16)

@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from device_programs import Argument, Case, assert_same, function_text, run_cases
-from headrace.dialects.mlir import make_context, operations_of
-from headrace.dialects.parsing import parse_module
+from headrace.dialects.ir.bindings import make_context, operations_of
+from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
 from loop_interpreter import Data, Machine
 from pipeline_directions import DEVICES, DIRECTIONS, GRID, Direction, Loop

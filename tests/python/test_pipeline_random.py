@@ -14,8 +14,8 @@ from typing import Literal
 
 import numpy as np
 import pytest
-from headrace.compiler.element_types import Array
-from headrace.dialects.mlir import (
+from headrace.compiler.iree.element_types import Array
+from headrace.dialects.ir.bindings import (
     Context,
     Operation,
     RankedTensorType,
@@ -23,7 +23,7 @@ from headrace.dialects.mlir import (
     operations_of,
     walk,
 )
-from headrace.dialects.parsing import parse_module
+from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
 from loop_interpreter import Data, Machine
 from random_loops import ROWS, Bounds, LoopWriter

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pytest
-from headrace.dialects.mlir import (
+from headrace.dialects.ir.bindings import (
     HeadraceError,
     InsertionPoint,
     Module,
@@ -15,7 +15,7 @@ from headrace.dialects.mlir import (
     make_context,
     operations_of,
 )
-from headrace.dialects.parsing import parse_module
+from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.base import Pass
 from headrace.passes.pipeline import Instrumentation, NativePass, Pipeline, Step
 

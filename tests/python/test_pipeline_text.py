@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import pytest
-from headrace.dialects.mlir import HeadraceError
+from headrace.dialects.ir.bindings import HeadraceError
 from headrace.passes.base import Pass
 from headrace.passes.pipeline import NativePass, Pipeline, Step
 from headrace.passes.pipeline_text import Element, Options, parse_options, parse_pipeline

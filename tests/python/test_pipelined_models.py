@@ -11,16 +11,11 @@ import headrace
 import numpy as np
 import pytest
 from headrace.compiler import pipelines
-from headrace.compiler.element_types import Array
-from headrace.compiler.runtime import choose_function, load_functions, run_program
-from headrace.dialects.mlir import (
-    Operation,
-    RankedTensorType,
-    make_context,
-    walk,
-)
-from headrace.dialects.parsing import parse_module_file
-from headrace.dialects.scf import ForLoop
+from headrace.compiler.iree.element_types import Array
+from headrace.compiler.iree.runtime import choose_function, load_functions, run_program
+from headrace.dialects.ir.bindings import Operation, RankedTensorType, make_context, walk
+from headrace.dialects.ir.parsing import parse_module_file
+from headrace.dialects.upstream.scf import ForLoop
 from headrace.passes.pipeline import Pipeline
 from test_models import DOTS, MODELS, NAMES, arrays, compiled
 

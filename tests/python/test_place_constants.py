@@ -9,8 +9,8 @@ from typing import Any
 import headrace
 import numpy as np
 import pytest
-from headrace.compiler.element_types import Array
-from headrace.compiler.runtime import load_functions, run_program
+from headrace.compiler.iree.element_types import Array
+from headrace.compiler.iree.runtime import load_functions, run_program
 
 ROWS, COLUMNS = 8, 16
 X = f"tensor<{ROWS}x{COLUMNS}xf32>"

@@ -11,9 +11,9 @@ import headrace
 import ml_dtypes
 import numpy as np
 import pytest
-from headrace.compiler.runtime import choose_function, load_functions, run_program
-from headrace.dialects.mlir import make_context, walk
-from headrace.dialects.parsing import parse_module
+from headrace.compiler.iree.runtime import choose_function, load_functions, run_program
+from headrace.dialects.ir.bindings import make_context, walk
+from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
 
 E4M3 = np.dtype(ml_dtypes.float8_e4m3fn)

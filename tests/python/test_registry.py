@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from headrace.dialects.mlir import HeadraceError, Operation
+from headrace.dialects.ir.bindings import HeadraceError, Operation
 from headrace.passes import registry
 from headrace.passes.base import Pass
 

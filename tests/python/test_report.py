@@ -6,11 +6,11 @@ from typing import Any
 
 import headrace
 import pytest
-from headrace.compiler.report import read_collectives, read_matmuls, wire_bytes
-from headrace.compiler.report_loops import ControlFlow
-from headrace.compiler.report_phases import read_phases
-from headrace.dialects.mlir import Operation, make_context
-from headrace.dialects.parsing import parse_module
+from headrace.compiler.report.reader.phases import read_phases
+from headrace.compiler.report.reader.reader import read_collectives, read_matmuls, wire_bytes
+from headrace.dialects.ir.bindings import Operation, make_context
+from headrace.dialects.ir.parsing import parse_module
+from headrace.passes.analysis.trip_counts import ControlFlow
 
 KEYS = {
     "collectives",

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from cpu_kinds import runs_here
 from cpu_programs import Program
-from headrace.compiler.element_types import relative_error
-from headrace.compiler.runtime import choose_function, load_functions, run_program
+from headrace.compiler.iree.element_types import relative_error
+from headrace.compiler.iree.runtime import choose_function, load_functions, run_program
 from headrace.compiler.targets import target_names
 
 CASES = Path(__file__).parent.parent / "cases"

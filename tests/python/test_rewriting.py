@@ -6,21 +6,9 @@ import time
 from collections.abc import Callable
 
 import pytest
-from headrace.dialects.mlir import (
-    HeadraceError,
-    Operation,
-    defining_op,
-    make_context,
-    walk,
-)
-from headrace.dialects.parsing import parse_module
-from headrace.passes.rewriting import (
-    Miss,
-    Pattern,
-    Rewriter,
-    apply_patterns,
-    collect_statistics,
-)
+from headrace.dialects.ir.bindings import HeadraceError, Operation, defining_op, make_context, walk
+from headrace.dialects.ir.parsing import parse_module
+from headrace.passes.rewriting import Miss, Pattern, Rewriter, apply_patterns, collect_statistics
 
 
 def _parse(body: str) -> Operation:

@@ -9,9 +9,9 @@ from pathlib import Path
 import headrace
 import numpy as np
 import pytest
-from headrace.compiler.element_types import parse_tensor_type, relative_error
+from headrace.compiler.iree.element_types import parse_tensor_type, relative_error
 from headrace.compiler.metadata import FunctionInfo, ValueInfo
-from headrace.compiler.roundings import MOST, Roundings
+from headrace.compiler.report.reader.roundings import MOST, Roundings
 from headrace.tools.headrace_run import main
 from headrace.tools.mismatch_notes import Mismatch, Rerun, mismatch_notes
 

@@ -11,9 +11,9 @@ import headrace
 import ml_dtypes
 import numpy as np
 import pytest
-from headrace.compiler.element_types import parse_tensor_type, relative_error, to_element_type
+from headrace.compiler.iree.element_types import parse_tensor_type, relative_error, to_element_type
+from headrace.compiler.iree.runtime import load_functions, run_program
 from headrace.compiler.metadata import FunctionInfo, ValueInfo
-from headrace.compiler.runtime import load_functions, run_program
 from headrace.tools.headrace_run import main
 
 # Device d's own 2 x 3 values twice, as f32 and through fp8 and bf16.

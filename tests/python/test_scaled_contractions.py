@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from dispatch_programs import lowered
-from headrace.compiler.iree_child import run_iree_compile
+from headrace.compiler.iree.child import run_iree_compile
 from headrace.compiler.targets import find_target
-from headrace.dialects.mlir import walk
+from headrace.dialects.ir.bindings import walk
 
 
 def _operand(name: str, shape: str, element: str) -> tuple[str, str]:

@@ -8,9 +8,9 @@ import cpus
 import numpy as np
 import pytest
 from dispatch_programs import Program, compiled, error, lowered
-from headrace.compiler.element_types import Array
-from headrace.dialects.mlir import make_context
-from headrace.dialects.parsing import parse_module
+from headrace.compiler.iree.element_types import Array
+from headrace.dialects.ir.bindings import make_context
+from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
 
 WHOLE = "affine_map<(i, j) -> (i, j)>"

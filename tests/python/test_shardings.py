@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from headrace.passes.frontend.shardings import (
+from headrace.passes.analysis.shardings import (
     WHOLE,
     Tiling,
     format_sharding,

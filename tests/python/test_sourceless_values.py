@@ -6,7 +6,7 @@ import headrace
 import numpy as np
 import pytest
 from cpu_programs import Program
-from headrace.compiler.element_types import Array
+from headrace.compiler.iree.element_types import Array
 
 CPUS = ("host", "x86-64-v3", "x86-64-v2")
 WHOLE, ROW = "affine_map<(d0, d1) -> (d0, d1)>", "affine_map<(d0, d1) -> (d0)>"

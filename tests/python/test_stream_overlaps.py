@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from fuzz.graphs.profiles import graphs
 from headrace.compiler.driver import compile_with, iree_flags
-from headrace.compiler.iree_child import run_iree_compile
+from headrace.compiler.iree.child import run_iree_compile
 from headrace.compiler.options import CompileOptions
 from headrace.compiler.targets import find_target
 from random_loops import LoopWriter

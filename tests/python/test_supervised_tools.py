@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from headrace.dialects.mlir import HeadraceError
+from headrace.dialects.ir.bindings import HeadraceError
 from headrace.tools.command_line import run_supervised
 from headrace.tools.supervisor import Activity
 

@@ -9,8 +9,8 @@ from typing import Any
 import headrace
 import numpy as np
 import pytest
-from headrace.compiler.runtime import choose_function, load_functions, run_program
-from headrace.dialects.mlir import HeadraceError
+from headrace.compiler.iree.runtime import choose_function, load_functions, run_program
+from headrace.dialects.ir.bindings import HeadraceError
 
 if find_spec("jax") is None:
     pytest.skip("JAX is not installed: pip install 'headrace[jax]'", allow_module_level=True)

@@ -9,10 +9,10 @@ import headrace
 import numpy as np
 import pytest
 from cpu_programs import FP8, WIDE, Program, lower
-from headrace.compiler.iree_child import run_iree_compile
+from headrace.compiler.iree.child import run_iree_compile
 from headrace.compiler.targets import find_target, target_names
-from headrace.dialects.mlir import HeadraceError
-from headrace.passes.lowering.fp8_support import TARGET_NAMES
+from headrace.dialects.ir.bindings import HeadraceError
+from headrace.passes.targets.fp8_support import TARGET_NAMES
 
 ALL = target_names()
 MODELS = Path(__file__).parent.parent / "models"

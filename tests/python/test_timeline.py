@@ -6,11 +6,11 @@ from typing import Any
 
 import headrace
 import pytest
-from headrace.compiler.rates import rates_of
+from headrace.compiler.report.reader.timeline import LoopWork, read_loop_work, timeline
 from headrace.compiler.targets import target_names
-from headrace.compiler.timeline import LoopWork, read_loop_work, timeline
-from headrace.dialects.mlir import make_context
-from headrace.dialects.parsing import parse_module
+from headrace.dialects.ir.bindings import make_context
+from headrace.dialects.ir.parsing import parse_module
+from headrace.passes.targets.rates import rates_of
 from test_models import MODELS
 
 

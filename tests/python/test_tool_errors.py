@@ -7,11 +7,11 @@ from pathlib import Path
 
 import headrace
 import pytest
-from headrace.compiler.iree_child import run_iree_compile
+from headrace.compiler.iree.child import run_iree_compile
+from headrace.compiler.iree.tool_errors import tool_errors
 from headrace.compiler.targets import find_target
-from headrace.compiler.tool_errors import tool_errors
-from headrace.dialects.mlir import make_context
-from headrace.dialects.parsing import parse_module
+from headrace.dialects.ir.bindings import make_context
+from headrace.dialects.ir.parsing import parse_module
 
 ADD = """func.func @add(%a: tensor<4xf32>) -> tensor<4xf32> {
   %0 = arith.addf %a, %a : tensor<4xf32>

@@ -10,7 +10,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from cpu_programs import Program
-from headrace.compiler.element_types import Array
+from headrace.compiler.iree.element_types import Array
 
 DTYPES = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "i1": np.bool_}
 # Of the largest value, as headrace-run has it by default.

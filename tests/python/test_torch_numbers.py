@@ -10,7 +10,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from cpu_programs import Program
-from headrace.compiler.element_types import Array
+from headrace.compiler.iree.element_types import Array
 
 FOLDER = Path(__file__).parent.parent / "models" / "torch"
 # What IREE's pipeline lowers and a shorter one does not, or to other numbers.

@@ -9,10 +9,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from headrace.compiler.torch_programs import DEMOTE_F64, lower_torch
-from headrace.dialects.mlir import Operation, make_context, operations_of, walk
-from headrace.dialects.native_passes import run_native_pipeline
-from headrace.dialects.parsing import parse_module
+from headrace.compiler.inputs.torch_programs import DEMOTE_F64, lower_torch
+from headrace.dialects.ir.bindings import Operation, make_context, operations_of, walk
+from headrace.dialects.ir.native_passes import run_native_pipeline
+from headrace.dialects.ir.parsing import parse_module
 
 OPS = Path(__file__).parent.parent / "models" / "torch" / "ops.mlir"
 Histograms = dict[str, Counter[str]]

@@ -12,7 +12,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from cpu_programs import Program
-from headrace.compiler.runtime import choose_function, load_functions, run_program
+from headrace.compiler.iree.runtime import choose_function, load_functions, run_program
 
 MODELS = Path(__file__).parent.parent / "models" / "torch"
 # Dots, and how many of them multiply fp8 values in the source.

@@ -11,9 +11,9 @@ import headrace
 import numpy as np
 import pytest
 from headrace.compiler import pipelines
-from headrace.compiler.element_types import relative_error
-from headrace.dialects.mlir import make_context, walk
-from headrace.dialects.parsing import parse_module_file
+from headrace.compiler.iree.element_types import relative_error
+from headrace.dialects.ir.bindings import make_context, walk
+from headrace.dialects.ir.parsing import parse_module_file
 from headrace.passes.pipeline import Pipeline
 from test_models import MODELS, arrays, compiled
 from test_pipelined_models import collectives, handed_over, results

@@ -8,11 +8,9 @@ from pathlib import Path
 
 import pytest
 from headrace.compiler.driver import compile_program
-from headrace.compiler.report_loops import count_trips
-from headrace.dialects.attribute_casts import repair_casts
-from headrace.dialects.encoding_ops import OperandEncoding
 from headrace.dialects.input_checks import check_input
-from headrace.dialects.mlir import (
+from headrace.dialects.ir.attribute_casts import repair_casts
+from headrace.dialects.ir.bindings import (
     Attribute,
     DenseElementsAttr,
     DenseI64ArrayAttr,
@@ -23,7 +21,9 @@ from headrace.dialects.mlir import (
     make_context,
     source_position,
 )
-from headrace.dialects.parsing import parse_module
+from headrace.dialects.ir.parsing import parse_module
+from headrace.dialects.iree.encoding_ops import OperandEncoding
+from headrace.passes.analysis.trip_counts import count_trips
 from headrace.passes.pipeline import Pipeline
 from headrace.passes.registry import pass_names
 from iree.compiler.ir import DenseFPElementsAttr, FusedLoc

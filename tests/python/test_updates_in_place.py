@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from cpu_programs import Program
 from headrace.compiler.driver import compile_with
-from headrace.compiler.iree_child import run_iree_compile
+from headrace.compiler.iree.child import run_iree_compile
 from headrace.compiler.options import CompileOptions
 from headrace.compiler.pipelines import default_pipeline
-from headrace.compiler.report_phases import read_phases
+from headrace.compiler.report.reader.phases import read_phases
 from headrace.compiler.targets import find_target
-from headrace.dialects.mlir import make_context
-from headrace.dialects.parsing import parse_module
+from headrace.dialects.ir.bindings import make_context
+from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
 from stream_overlaps import check_stream
 from update_cases import CASES, graph

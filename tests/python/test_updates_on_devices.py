@@ -7,14 +7,14 @@ from pathlib import Path
 import headrace
 import numpy as np
 import pytest
-from headrace.compiler.element_types import Array
-from headrace.compiler.iree_child import run_iree_compile
+from headrace.compiler.iree.child import run_iree_compile
+from headrace.compiler.iree.element_types import Array
+from headrace.compiler.iree.runtime import choose_function, load_functions, run_program
 from headrace.compiler.metadata import FunctionInfo, describe_functions
 from headrace.compiler.pipelines import default_pipeline
-from headrace.compiler.runtime import choose_function, load_functions, run_program
 from headrace.compiler.targets import find_target
-from headrace.dialects.mlir import make_context
-from headrace.dialects.parsing import parse_module
+from headrace.dialects.ir.bindings import make_context
+from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
 from stream_overlaps import check_stream
 from update_graphs import arguments, evaluate_on, random_graph

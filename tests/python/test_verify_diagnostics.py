@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from headrace.dialects.mlir import Diagnostic
-from headrace.tools.verify_diagnostics import check_diagnostics
+from headrace.dialects.ir.bindings import Diagnostic
+from headrace.tools.opt.verify_diagnostics import check_diagnostics
 
 
 def _at(line: int, message: str, severity: str = "error") -> Diagnostic:

@@ -15,10 +15,10 @@ from pathlib import Path
 import iree.runtime
 import numpy as np
 import pytest
-from headrace.compiler.iree_child import iree_compile_binary, run_iree_compile
+from headrace.compiler.iree.child import iree_compile_binary, run_iree_compile
 from headrace.compiler.targets import find_target
-from headrace.dialects.mlir import make_context
-from headrace.dialects.parsing import parse_module
+from headrace.dialects.ir.bindings import make_context
+from headrace.dialects.ir.parsing import parse_module
 from iree.compiler.version import VERSION
 
 T = "tensor<4xi32>"

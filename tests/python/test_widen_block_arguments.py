@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import iree.runtime
 import pytest
-from headrace.compiler.iree_child import run_iree_compile
+from headrace.compiler.iree.child import run_iree_compile
 from headrace.compiler.targets import find_target
-from headrace.dialects.mlir import make_context
-from headrace.dialects.parsing import parse_module
+from headrace.dialects.ir.bindings import make_context
+from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
 from iree.compiler.version import VERSION
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from headrace.compiler.element_types import Array
+from headrace.compiler.iree.element_types import Array
 
 from . import scalars
 from .graph import Type, Value

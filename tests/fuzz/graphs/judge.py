@@ -18,12 +18,12 @@ from pathlib import Path
 import numpy as np
 from headrace.compiler import pipelines
 from headrace.compiler.driver import compile_program
-from headrace.compiler.element_types import Array, parse_tensor_type
-from headrace.compiler.iree_child import run_iree_compile
+from headrace.compiler.inputs.torch_programs import lower_torch
+from headrace.compiler.iree.child import run_iree_compile
+from headrace.compiler.iree.element_types import Array, parse_tensor_type
 from headrace.compiler.targets import find_target, target_names
-from headrace.compiler.torch_programs import lower_torch
-from headrace.dialects.mlir import HeadraceError, Operation, make_context
-from headrace.dialects.parsing import parse_module
+from headrace.dialects.ir.bindings import HeadraceError, Operation, make_context
+from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
 
 from .graph import Graph

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from headrace.compiler.element_types import Array, finfo, parse_tensor_type
+from headrace.compiler.iree.element_types import Array, finfo, parse_tensor_type
 
 FLOATS = ("f32", "bf16", "f16", "f64")
 FP8 = ("f8E4M3FN", "f8E5M2")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from headrace.compiler.element_types import Array
+from headrace.compiler.iree.element_types import Array
 
 from .numerics import (
     FLOATS,

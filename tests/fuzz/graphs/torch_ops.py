@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
-from headrace.compiler.element_types import Array
+from headrace.compiler.iree.element_types import Array
 
 from . import scalars
 from .contractions import softmax_of, windows

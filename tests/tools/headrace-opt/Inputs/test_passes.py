@@ -3,7 +3,7 @@
 import os
 from dataclasses import dataclass, field
 
-from headrace.dialects.mlir import Operation, TypeAttr, error_at, operations_of, walk
+from headrace.dialects.ir.bindings import Operation, TypeAttr, error_at, operations_of, walk
 from headrace.passes.base import Pass
 from headrace.passes.registry import register_pass
 from headrace.passes.remarks import remark

@@ -1,0 +1,117 @@
+"""Prints the IR around passes, native and Python ones alike."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ...dialects.ir.bindings import HeadraceError, Operation, StringAttr, blocks_of, operations_of
+from ...passes.pipeline import Instrumentation, NativePass, Step
+from .printing import TextForm
+
+ALL = ("all",)
+
+
+@dataclass(frozen=True)
+class PrintPoints:
+    """Where IR is printed: pass names, or ALL."""
+
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    only_changes: bool = False  # of those after a pass
+    on_failure: bool = False
+    module_scope: bool = False  # the module also for passes on functions
+    tree: Path | None = None  # a file per printout in this folder, not stderr
+
+    def names(self) -> tuple[str, ...]:
+        return tuple(n for n in (*self.before, *self.after) if n != "all")
+
+
+@dataclass
+class IrPrinting(Instrumentation):
+    """Writes to stderr, or into a tree of files named by step and pass."""
+
+    points: PrintPoints
+    form: TextForm
+    _index: int = 0
+    _old: dict[str, str] = field(default_factory=dict[str, str])
+
+    def begin(self, steps: Sequence[Step], module: Operation) -> None:
+        self._index = 0
+
+    def before(self, step: Step, module: Operation) -> None:
+        if _selects(self.points.before, step):
+            self._write(step, module, "Before")
+        if self.points.only_changes and _selects(self.points.after, step):
+            self._old = {name: _fingerprint(op) for name, op in self._scopes(step, module)}
+
+    def after(self, step: Step, module: Operation, seconds: float) -> None:
+        if _selects(self.points.after, step):
+            self._write(step, module, "After")
+        self._index += 1
+
+    def failed(self, step: Step, module: Operation, error: HeadraceError) -> None:
+        if self.points.on_failure:
+            self._write(step, module, "After", " Failed")
+
+    def _write(self, step: Step, module: Operation, when: str, suffix: str = "") -> None:
+        changes_only = self.points.only_changes and when == "After" and not suffix
+        for name, op in self._scopes(step, module):
+            if changes_only and self._old.get(name) == _fingerprint(op):
+                continue
+            where = f" ({name})" if name else ""
+            title = f"// -----// IR Dump {when} {step.name}{suffix}{where} //----- //"
+            text = self.form.text(op)
+            if self.points.tree is None:
+                print(f"{title}\n{text}", file=sys.stderr, flush=True)
+            else:
+                kind = "_before" if when == "Before" else suffix.replace(" ", "_").lower()
+                _write_file(self._file(module, op, f"{self._index}_{step.name}{kind}"), text)
+
+    def _scopes(self, step: Step, module: Operation) -> Iterator[tuple[str, Operation]]:
+        """What the step works on, with a name to tell one from another."""
+        if not isinstance(step, NativePass) or self.points.module_scope or not step.anchors:
+            yield "", module
+            return
+        for op in _anchored(module, step.anchors):
+            yield f"'{op.name}' operation: {_symbol(op, '@') or 'no symbol'}", op
+
+    def _file(self, module: Operation, op: Operation, name: str) -> Path:
+        folder = self.points.tree or Path()
+        folder /= f"builtin_module_{_symbol(module) or 'no-symbol-name'}"
+        if op != module:
+            folder /= f"{op.name.replace('.', '_')}_{_symbol(op) or 'no-symbol-name'}"
+        return folder / f"{name}.mlir"
+
+
+def _selects(names: tuple[str, ...], step: Step) -> bool:
+    return names == ALL or step.name in names
+
+
+def _anchored(root: Operation, anchors: Sequence[str]) -> Iterator[Operation]:
+    if not anchors:
+        yield root
+        return
+    for block in blocks_of(root):
+        for op in operations_of(block):
+            if anchors[0] in (op.name, "any", "*"):
+                yield from _anchored(op, anchors[1:])
+
+
+def _symbol(op: Operation, prefix: str = "") -> str:
+    name = op.attributes.get("sym_name")
+    return prefix + name.value if isinstance(name, StringAttr) else ""
+
+
+def _fingerprint(op: Operation) -> str:
+    return TextForm(generic=True, local_scope=True).text(op)
+
+
+def _write_file(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    except OSError as error:
+        raise HeadraceError(f"cannot write '{path}': {error.strerror}") from None

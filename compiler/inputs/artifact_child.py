@@ -1,0 +1,52 @@
+"""The child process that reads a ``jax.export`` artifact: stdin to stdout.
+
+Reading bytecode of unknown origin may crash, and jaxlib brings an MLIR of its
+own; both stay out of the user's process. The first byte of the answer says
+whether per-device text follows, or an error message.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from ...dialects.ir.bindings import HeadraceError
+from .jax_handover import artifact_text
+
+TEXT, ERROR = b"+", b"-"
+
+
+def read_artifact(artifact: bytes, name: str) -> str:
+    """The per-device StableHLO text of a portable artifact.
+
+    Raises HeadraceError, naming ``name``, if JAX is not installed or the
+    artifact cannot be read, and for programs that headrace does not take.
+    """
+    done = subprocess.run(
+        [sys.executable, "-m", __name__], input=artifact, capture_output=True, check=False
+    )
+    answer = done.stdout[1:].decode(errors="replace")
+    if done.stdout.startswith(TEXT):
+        return answer
+    if done.stdout.startswith(ERROR):
+        raise HeadraceError(f"'{name}': {answer.removeprefix('error: ')}")
+    raise HeadraceError(f"'{name}' is broken: reading it crashes jaxlib")
+
+
+def main() -> None:
+    artifact = sys.stdin.buffer.read()
+    try:
+        answer = TEXT + artifact_text(artifact).encode()
+    except ImportError as error:
+        answer = (
+            f"this is a jax.export artifact, which takes JAX to read ({error}): "
+            "pip install 'headrace[jax]'"
+        ).encode()
+        answer = ERROR + answer
+    except HeadraceError as error:
+        answer = ERROR + str(error).encode()
+    sys.stdout.buffer.write(answer)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,195 @@
+"""Recognises what kind of program a user handed in, and loads it.
+
+headrace takes per-device StableHLO, torch or linalg: one SPMD program whose
+types are one device's shapes. What people have at hand is often something
+else; each such form is either turned into that one or refused with a hint.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from ...dialects.input_checks import check_device_counts
+from ...dialects.ir.bindings import (
+    Context,
+    HeadraceError,
+    IntegerAttr,
+    Module,
+    Operation,
+    OpView,
+    module_operation,
+    verify_natively,
+    walk,
+)
+from ...dialects.ir.functions import argument_attributes, functions_of, result_attributes
+from ...dialects.ir.parsing import parse_module
+from ...dialects.upstream.stablehlo import call_target
+from ...passes.frontend.per_device.dimension_tilings import ANNOTATION, TO_GLOBAL, TO_LOCAL
+from ...passes.frontend.to_per_device import ToPerDevice
+from .artifact_child import read_artifact
+from .jax_handover import AUTOMATIC, per_device_text
+
+# Or one of JAX's own objects: Lowered, Exported, a module of jaxlib's.
+Source = Module | Operation | OpView | str | bytes | Path
+
+_BYTECODE = b"ML\xefR"
+# A portable artifact names its producer in the header; plain bytecode has MLIR.
+_ARTIFACT = re.compile(rb"ML\xefR.StableHLO_v", re.DOTALL)
+_JAX_HINT = "call headrace.jax.to_stablehlo(fn, *args) on the JAX function and pass its result"
+_SHARDY = re.compile(r"\bsdy\.|#sdy\b")
+_COMMUNICATES = re.compile(
+    r"stablehlo\.(all_\w+|reduce_scatter|collective_\w+|partition_id|replica_id)|headrace\..*"
+)
+
+
+def load_module(source: Source | Any, context: Context) -> Operation:
+    """The per-device ``builtin.module`` operation of any input form.
+
+    ``source`` is a module of the IREE bindings (its own context is kept, and
+    it stays as it is), MLIR text, MLIR bytecode, a ``jax.export`` artifact, a
+    path of a file with one of these, or JAX's Lowered, Exported or module. A
+    ``str`` is text if it has a line break or a brace, else a path.
+
+    Raises HeadraceError, with a hint, for a file that cannot be read, for
+    anything that is not MLIR, and for a program that is not per device and
+    cannot be made so without JAX's partitioner.
+    """
+    if isinstance(source, Module | Operation | OpView):
+        module = module_operation(source)
+    elif isinstance(source, Path) or (isinstance(source, str) and not _is_text(source)):
+        module = _parse(_read(Path(source)), str(source), context)
+    elif isinstance(source, str | bytes):
+        module = _parse(source, "<input>", context)
+    else:
+        module = _load_foreign(source, context)
+    return _per_device(module)
+
+
+def _is_text(source: str) -> bool:
+    return "\n" in source or "{" in source or not source
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise HeadraceError(f"cannot read '{path}': {error.strerror}") from None
+    except ValueError as error:  # a null byte
+        raise HeadraceError(f"cannot read {str(path)!r}: {error}") from None
+
+
+def _parse(source: str | bytes, name: str, context: Context) -> Operation:
+    if isinstance(source, bytes):
+        source = _decode(source, name)
+    if isinstance(source, str):
+        _refuse_other_text(source, name)
+    try:
+        return parse_module(source, name, context)
+    except HeadraceError as error:
+        if isinstance(source, str) and _SHARDY.search(source):
+            raise _shardy_error(f"'{name}'", source) from error
+        raise
+
+
+def _decode(data: bytes, name: str) -> str | bytes:
+    """Text, or bytecode of modules that IREE knows."""
+    artifact = _ARTIFACT.search(data)
+    if artifact is not None:
+        # Exported.serialize() is a flatbuffer that holds the artifact as a
+        # vector: its length, then its bytes.
+        start = artifact.start()
+        size = int.from_bytes(data[max(start - 4, 0) : start], "little")
+        return read_artifact(data[start : start + size] if start else data, name)
+    if data.startswith(_BYTECODE):
+        return data
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise HeadraceError(f"'{name}' is neither MLIR text nor MLIR bytecode") from None
+
+
+def _refuse_other_text(text: str, name: str) -> None:
+    start = text.lstrip()[:20]
+    if not start:
+        raise HeadraceError(f"'{name}' is empty")
+    if start.startswith("HloModule"):
+        raise HeadraceError(
+            f"'{name}' is HLO text, as compiled.as_text() writes it; headrace takes StableHLO: "
+            + _JAX_HINT
+        )
+    if re.match(r"\{ *lambda\b", start):
+        raise HeadraceError(f"'{name}' is a jaxpr; headrace takes StableHLO: {_JAX_HINT}")
+
+
+def _load_foreign(source: Any, context: Context) -> Operation:
+    """JAX's own objects: they come from another MLIR and cross as text."""
+    artifact = getattr(source, "mlir_module_serialized", None)
+    if isinstance(artifact, bytes | bytearray):
+        return _parse(bytes(artifact), "<jax.export>", context)
+    kind = source.__class__
+    if kind.__module__.startswith("jaxlib.") and hasattr(source, "operation"):
+        return parse_module(per_device_text(source), "<jax>", context)
+    if hasattr(source, "compiler_ir") and hasattr(source, "args_info"):
+        module = source.compiler_ir(dialect="stablehlo")
+        return parse_module(per_device_text(module), "<jax>", context)
+    hint = f": {_JAX_HINT}" if callable(source) else ""
+    raise HeadraceError(
+        "expected a module, MLIR text or bytecode, or a path, "
+        f"got {kind.__module__}.{kind.__qualname__}{hint}"
+    )
+
+
+def _per_device(module: Operation) -> Operation:
+    """``module``, or a copy of it made per device; refuses global programs."""
+    check_device_counts(module)
+    targets: set[str] = set()
+    communicates = False
+    for op in walk(module):
+        name = op.name
+        if name.startswith("sdy."):
+            raise _shardy_error("the module", str(module))
+        if name.startswith("vhlo."):
+            raise HeadraceError(f"the module is in the VHLO dialect, as text: {_JAX_HINT}")
+        targets.add(call_target(op))
+        communicates = communicates or _COMMUNICATES.fullmatch(name) is not None
+    if targets & {TO_LOCAL, TO_GLOBAL}:
+        module = module.clone().operation
+        with module.context, module.location:
+            ToPerDevice().run(module)
+            verify_natively(module)
+        return module
+    _refuse_automatic(module, ANNOTATION in targets, communicates)
+    return module
+
+
+def _refuse_automatic(module: Operation, annotated: bool, communicates: bool) -> None:
+    """A program for JAX's partitioner: sharded, and nothing in it says how."""
+    partitions = "mhlo.num_partitions"
+    devices = 1
+    if partitions in module.attributes:
+        devices = IntegerAttr(module.attributes[partitions]).value
+    names = {
+        name
+        for function in functions_of(module)
+        for entries in (*argument_attributes(function), *result_attributes(function))
+        for name in entries
+    }
+    if any(name.startswith("sdy.") for name in names):
+        raise _shardy_error("the module", str(module))
+    # jax.result_info tells JAX's own output from per-device text, in which a
+    # program without collectives is a legal one.
+    written_by_jax = "jax.result_info" in names and "mhlo.sharding" in names
+    if devices > 1 and not communicates and (annotated or written_by_jax):
+        raise HeadraceError(AUTOMATIC.format(devices))
+
+
+def _shardy_error(name: str, text: str) -> HeadraceError:
+    devices = re.search(r"mhlo\.num_partitions = (\d+)", text)
+    if "sdy.manual_computation" not in text and devices is not None and devices[1] != "1":
+        return HeadraceError(AUTOMATIC.format(devices[1]))
+    return HeadraceError(
+        f"{name} is a global program with Shardy (sdy) shardings, as jit(...).lower() "
+        f"writes it, and headrace takes per-device programs: {_JAX_HINT}"
+    )

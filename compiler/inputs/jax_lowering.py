@@ -1,0 +1,62 @@
+"""``to_stablehlo``: lowers a JAX function and makes it one device's program."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from ...dialects.ir.bindings import HeadraceError
+from .jax_dimensions import VARIABLE, places_of
+from .jax_handover import per_device_text
+
+
+def to_stablehlo(fn: Any, *args: Any, **kwargs: Any) -> str:
+    """See ``headrace.jax.to_stablehlo``, which is this."""
+    jax = import_jax("headrace.jax.to_stablehlo")
+    if not callable(fn):
+        raise HeadraceError(f"to_stablehlo takes a function, not {type(fn).__name__}")
+    jitted: Any = fn if hasattr(fn, "trace") else jax.jit(fn, keep_unused=True)
+    traced = jitted.trace(*args, **kwargs)
+    lowered = _lower(traced)
+    leaves = jax.tree_util.tree_leaves(lowered.args_info)
+    module = lowered.compiler_ir(dialect="stablehlo")
+    places = places_of(leaves)
+    if len(leaves) != _argument_count(module):
+        # jit leaves unused arguments out, but the callers still pass them.
+        flat = import_module("jax.extend.core").jaxpr_as_fun(traced.jaxpr)
+        flat.__name__ = str(getattr(fn, "__name__", "function"))
+        types = [jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) for leaf in leaves]
+        lowered = _lower(jax.jit(flat, keep_unused=True).trace(*types))
+        module = lowered.compiler_ir(dialect="stablehlo")
+    if len(leaves) != (count := _argument_count(module)):
+        raise HeadraceError(
+            f"the function takes {len(leaves)} arrays, but JAX lowered it to a program of {count}: "
+            "side effects with tokens, or constants that JAX passes as arguments "
+            "(jax_use_simplified_jaxpr_constants)"
+        )
+    return per_device_text(module, places)
+
+
+def _lower(traced: Any) -> Any:
+    """Lowers for CPU: the program must hold no vendor's custom calls."""
+    return traced.lower(lowering_platforms=("cpu",))
+
+
+def _argument_count(module: Any) -> int:
+    """Of the function's arguments; a dimension variable is none."""
+    symbols = import_module("jaxlib.mlir.ir").SymbolTable(module.operation)
+    main = symbols["main"]
+    count = len(main.type.inputs)
+    if "arg_attrs" not in main.attributes:
+        return count
+    return count - sum(VARIABLE in entry for entry in main.attributes["arg_attrs"])
+
+
+def import_jax(user: str) -> Any:
+    """The ``jax`` package; HeadraceError with the command that installs it."""
+    try:
+        return import_module("jax")
+    except ImportError as error:
+        raise HeadraceError(
+            f"{user} needs JAX, which cannot be imported ({error}): pip install 'headrace[jax]'"
+        ) from error

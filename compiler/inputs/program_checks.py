@@ -1,0 +1,166 @@
+"""What is refused of a program before any pass runs, as some never end on it."""
+
+from __future__ import annotations
+
+from ...dialects.ir.bindings import (
+    F32Type,
+    F64Type,
+    FlatSymbolRefAttr,
+    FloatType,
+    HeadraceError,
+    IndexType,
+    IntegerType,
+    Operation,
+    RankedTensorType,
+    Type,
+    error_at,
+    walk,
+)
+from ...dialects.ir.functions import function_type
+from ..metadata import function_name, public_functions
+
+# IREE's own input pipeline converts or keeps these; tokens order JAX's effects.
+_FOREIGN_TYPES = ("!hal.", "!stablehlo.token")
+# Element types that IREE 3.13 has no number for, and so no buffer view: its
+# runtime cannot pass them. Inside of a program they may well do.
+_UNPASSED = {
+    "f4E2M1FN": 4,
+    "f6E2M3FN": 6,
+    "f6E3M2FN": 6,
+    "f8E3M4": 8,
+    "f8E4M3": 8,
+    "f8E4M3B11FNUZ": 8,
+    "tf32": 19,
+    "f80": 80,
+    "index": 64,
+}
+_CALLEES = {"func.call": "callee", "stablehlo.composite": "decomposition"}
+
+
+def check_known(module: Operation) -> None:
+    """Raises HeadraceError for an op that is not registered: native passes crash on some."""
+    registered: dict[str, bool] = {}
+    for op in walk(module):
+        name = op.name
+        if name not in registered:
+            registered[name] = name.startswith("headrace.") or (
+                module.context.is_registered_operation(name)
+            )
+        if not registered[name]:
+            raise error_at(op, f"'{name}' cannot be lowered: neither headrace nor IREE knows it")
+
+
+def check_program(module: Operation) -> None:
+    """Raises HeadraceError for a signature or a recursion that nothing can compile."""
+    for function in public_functions(module):
+        type_ = function_type(function)
+        for role, types in (("argument", type_.inputs), ("result", type_.results)):
+            for index, found in enumerate(types):
+                if not _crosses_abi(found):
+                    raise error_at(
+                        function,
+                        f"{role} {index} of '{function_name(function)}' has type {found}; "
+                        f"a program takes and returns tensors of known rank and numbers"
+                        f"{_hint(str(found))}",
+                    )
+                _check_passed(function, f"{role} {index}", found)
+    _check_recursion(module)
+
+
+def _check_passed(function: Operation, what: str, type_: Type) -> None:
+    """Raises HeadraceError for numbers that IREE's runtime cannot pass."""
+    if isinstance(type_, RankedTensorType):
+        element = str(type_.element_type)
+        width = _UNPASSED.get(element)
+        unpassed = None if width is None else element
+        hint = "" if width is None else _carried_as(type_, element, width)
+    else:
+        unpassed = str(type_) if _is_unpassed_scalar(type_) else None
+        hint = f": pass tensor<{type_}>"
+    if unpassed is not None:
+        raise error_at(
+            function,
+            f"{what} of '{function_name(function)}' has type {type_}, and IREE's runtime passes "
+            f"no {unpassed} {'values' if isinstance(type_, RankedTensorType) else 'scalars'}{hint}",
+        )
+
+
+def _is_unpassed_scalar(type_: Type) -> bool:
+    """IREE's VM has registers of 32 and 64 bits, and no arithmetic on narrow floats."""
+    if isinstance(type_, IntegerType):
+        return type_.width > 32 and type_.width != 64
+    return isinstance(type_, FloatType) and not isinstance(type_, F32Type | F64Type)
+
+
+def _carried_as(type_: RankedTensorType, element: str, width: int) -> str:
+    if element == "index":
+        return ": convert it from or to i64 in the program"
+    sizes = [None if type_.is_dynamic_dim(i) else type_.shape[i] for i in range(type_.rank)]
+    if width == 4:
+        if not sizes or sizes[-1] is None or sizes[-1] % 2:
+            return ": pass bytes with two values each, which takes an even last dimension"
+        sizes[-1] //= 2
+    elif width != 8:
+        return ": convert it from or to another type in the program"
+    carrier = "".join(f"{'?' if size is None else size}x" for size in sizes)
+    how = "with the first of two values in the low bits, " if width == 4 else ""
+    return (
+        f": pass tensor<{carrier}i8>, {how}and bitcast it in the program "
+        "(stablehlo.bitcast_convert, or iree_tensor_ext.bitcast)"
+    )
+
+
+def _crosses_abi(type_: Type) -> bool:
+    return isinstance(type_, RankedTensorType | IntegerType | FloatType | IndexType) or str(
+        type_
+    ).startswith(_FOREIGN_TYPES)
+
+
+def _hint(text: str) -> str:
+    if text.startswith("memref"):
+        return ": hand in the program as it was before bufferization"
+    return ": pass its elements one by one" if text.startswith("tuple") else ""
+
+
+def _check_recursion(module: Operation) -> None:
+    """All calls are inlined, which has no end where a function calls itself."""
+    calls: dict[str, dict[str, Operation]] = {}
+    for op in walk(module):
+        if (key := _CALLEES.get(op.name)) is not None:
+            callee = FlatSymbolRefAttr(op.attributes[key]).value
+            calls.setdefault(_enclosing_function(op), {}).setdefault(callee, op)
+    done: dict[str, None] = {}
+    for root in calls:
+        _visit(root, calls, done)
+
+
+def _visit(root: str, calls: dict[str, dict[str, Operation]], done: dict[str, None]) -> None:
+    """Depth first without Python's own recursion: chains of calls may be long."""
+    path = {root: iter(calls.get(root, {}))}
+    while path:
+        current = next(reversed(path))
+        callee = next(path[current], None)
+        if callee is None:
+            del path[current]
+            done[current] = None
+        elif callee in path:
+            raise _recursion(calls[current][callee], [*path], callee)
+        elif callee not in done:
+            path[callee] = iter(calls.get(callee, {}))
+
+
+def _recursion(call: Operation, path: list[str], callee: str) -> HeadraceError:
+    cycle = [*path[path.index(callee) :], callee]
+    way = " -> ".join(f"'{name}'" for name in cycle)
+    return error_at(
+        call,
+        f"recursive call ({way}): every call is inlined, which would not end; "
+        "write the recursion as a loop, e.g. stablehlo.while",
+    )
+
+
+def _enclosing_function(op: Operation) -> str:
+    parent = op.parent
+    while parent is not None and "sym_name" not in parent.attributes:
+        parent = parent.parent
+    return function_name(parent.operation) if parent is not None else ""

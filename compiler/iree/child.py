@@ -1,0 +1,244 @@
+"""Runs the wheel's own ``iree-compile`` as a child process.
+
+IREE can crash on input, and a crash must not take the user's process with
+it; so the module goes to a child as bytecode, which the same version reads.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from ...dialects.ir.bindings import Diagnostic, HeadraceError, Operation, write_bytecode
+from ...dialects.ir.parsing import parse_module_file
+from ..unlowered import without_op
+from .flag_faults import TRIVIAL_PROGRAM, GivenFlag, check_cpu, check_flags
+from .signals import signal_name
+from .tool_errors import tool_errors
+from .vm_branches import has_branches, separate_forwarded_refs
+
+_LINE = re.compile(
+    r"(?:(?P<file>[^\s:][^:]*):(?P<line>\d+):(?P<column>\d+): )?"
+    r"(?P<severity>error|warning|remark|note): (?P<message>.*)"
+)
+
+# Ends an error of a tool that IREE ran: what the tool said follows as notes.
+_SEE_ABOVE = " (check above for more specific error messages)"
+
+
+@dataclass(frozen=True)
+class ChildResult:
+    """What one run of ``iree-compile`` gave and cost."""
+
+    vmfb: bytes
+    writing_seconds: float  # of the bytecode, before the child starts
+    seconds: float
+    peak_bytes: int  # largest resident size of the child
+    phases: dict[str, str]  # phase name to IR text, of the phases asked for
+    diagnostics: tuple[Diagnostic, ...]  # warnings
+
+
+@cache
+def iree_compile_binary() -> str:
+    """The native tool; its Python wrapper of the same name takes 0.3 s to start."""
+    spec = find_spec("iree.compiler")
+    for folder in (spec.submodule_search_locations or []) if spec else []:
+        binary = Path(folder) / "_mlir_libs" / "iree-compile"
+        if binary.is_file():
+            return str(binary)
+    raise HeadraceError("iree-compile is missing from the iree-base-compiler package")
+
+
+def run_iree_compile(
+    module: Operation,
+    flags: Sequence[str],
+    phases: Sequence[str] = (),
+    given: Sequence[GivenFlag] = (),
+) -> ChildResult:
+    """Compiles ``module`` (unchanged) to a ``.vmfb``.
+
+    ``flags`` are the whole command line, ``given`` those of them that the
+    user chose: where they are at fault the error says so.
+
+    A program with branches is stopped as VM program, repaired, and then goes
+    on: see ``vm_branches``.
+
+    ``phases`` names the compilation phases whose IR shall be kept, e.g.
+    ``flow``. Raises HeadraceError with IREE's first error, its place, and the
+    errors of the tools that IREE ran; for a child that crashed, with the place
+    of a saved reproducer.
+    """
+    with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
+        source, output = Path(folder, "module.mlirbc"), Path(folder, "module.vmfb")
+        start = time.perf_counter()
+        write_bytecode(module, source)
+        writing_seconds = time.perf_counter() - start
+        dumps = Path(folder, "phases")
+        child = _Child(flags, given)
+        asked = [*flags, f"--dump-compilation-phases-to={dumps}"] if phases else [*flags]
+        whole = not any(flag.startswith(("--compile-to", "--compile-from")) for flag in flags)
+        if whole and has_branches(module):
+            repaired = Path(folder, "repaired.mlirbc")
+            first = child.compile(
+                module, source, Path(folder, "vm.mlir"), [*asked, "--compile-to=vm"]
+            )
+            start = time.perf_counter()
+            program = parse_module_file(Path(folder, "vm.mlir"), module.context)
+            separate_forwarded_refs(program)
+            write_bytecode(program, repaired)
+            first = replace(first, seconds=first.seconds + time.perf_counter() - start)
+            last = child.compile(program, repaired, output, [*flags, "--compile-from=vm"])
+        else:
+            first = last = child.compile(module, source, output, asked)
+        return ChildResult(
+            output.read_bytes(),
+            writing_seconds,
+            first.seconds if first is last else first.seconds + last.seconds,
+            max(first.peak_bytes, last.peak_bytes),
+            {phase: _phase_text(dumps, phase) for phase in phases},
+            tuple(d for d in first.found if d.severity == "warning"),
+        )
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One successful run of the child."""
+
+    found: list[Diagnostic]
+    seconds: float
+    peak_bytes: int
+
+
+@dataclass(frozen=True)
+class _Child:
+    """``iree-compile`` with the flags of one compilation."""
+
+    flags: Sequence[str]
+    given: Sequence[GivenFlag]
+
+    def compile(self, module: Operation, source: Path, output: Path, flags: Sequence[str]) -> _Run:
+        """Runs the child; HeadraceError, on account of flags or ``module``, where it fails."""
+        command = [iree_compile_binary(), str(source), *flags, "-o", str(output)]
+        status, text, seconds, peak = run_measured(command)
+        check_cpu(text, self.given)
+        found = parse_diagnostics(text)
+        if status != 0 or not output.is_file():
+            check_flags(self.given, self._trivial_failure)
+            if _is_crash(status, text):
+                raise _crash(module, flags, status, text)
+            raise _failure(found, text, status)
+        return _Run(found, seconds, peak)
+
+    def _trivial_failure(self, given: Sequence[GivenFlag]) -> str | None:
+        left_out = {g.flag: None for g in self.given if g not in given}
+        flags = [flag for flag in self.flags if flag not in left_out]
+        with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
+            source, output = Path(folder, "trivial.mlir"), Path(folder, "trivial.vmfb")
+            source.write_text(TRIVIAL_PROGRAM)
+            status, text, _, _ = run_measured(
+                [iree_compile_binary(), str(source), *flags, "-o", str(output)]
+            )
+            written = output.is_file()
+        if status == 0:
+            return None if written else "iree-compile writes no program"
+        return _crash_reason(status, text) if _is_crash(status, text) else _reason(text, status)
+
+
+def run_measured(command: Sequence[str]) -> tuple[int, str, float, int]:
+    """Exit status (negative: a signal), what it printed, seconds, peak bytes.
+
+    One malloc arena for all threads: with one for each, as glibc has it, the
+    peak on a large module is half as high again, and varies from run to run.
+    """
+    environment = {"MALLOC_ARENA_MAX": "1", **os.environ}
+    with tempfile.TemporaryFile() as log:
+        start = time.perf_counter()
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment
+        )
+        try:
+            _, status, usage = os.wait4(process.pid, 0)
+        except BaseException:
+            process.kill()
+            process.wait()
+            raise
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode == -signal.SIGINT:  # Ctrl-C reached the child first
+            raise KeyboardInterrupt
+        seconds = time.perf_counter() - start
+        log.seek(0)
+        text = log.read().decode(errors="replace")
+    return process.returncode, text, seconds, usage.ru_maxrss * 1024
+
+
+def parse_diagnostics(text: str) -> list[Diagnostic]:
+    """The ``file:line:column: severity: message`` lines of a tool's output."""
+    found: list[Diagnostic] = []
+    for line in text.splitlines():
+        if match := _LINE.fullmatch(line.strip()):
+            place = (match["file"] or "", int(match["line"] or 0), int(match["column"] or 0))
+            found.append(Diagnostic(match["severity"], match["message"], *place))
+    return found
+
+
+def _is_crash(status: int, text: str) -> bool:
+    """LLVM's own handlers turn some crashes into exit codes."""
+    return not 0 <= status < 128 or "PLEASE submit a bug report" in text or "LLVM ERROR" in text
+
+
+def _reason(text: str, status: int) -> str:
+    """The first error that a child printed, with those of tools, or its first line."""
+    errors = [d.message for d in parse_diagnostics(text) if d.severity == "error"]
+    found = [without_op(errors[0])] if errors else []
+    found += tool_errors(text)
+    if found:
+        return "; ".join(found)
+    lines = text.strip().splitlines() or [f"exit code {status}"]
+    return lines[0].removeprefix("iree-compile: ").partition("  Try: ")[0]
+
+
+def _failure(found: Sequence[Diagnostic], text: str, status: int) -> HeadraceError:
+    errors = [d for d in found if d.severity == "error"]
+    if not errors:
+        return HeadraceError(f"iree-compile failed: {_reason(text, status)}")
+    first = errors[0]
+    reason = without_op(first.message).removesuffix(_SEE_ABOVE)
+    message = f"IREE cannot compile this program: {reason}"
+    notes = [Diagnostic("note", line) for line in tool_errors(text)]
+    notes.append(Diagnostic("note", "--emit=mlir writes the module that IREE was given"))
+    return HeadraceError(Diagnostic("error", message, first.file, first.line, first.column), *notes)
+
+
+def _crash_reason(status: int, text: str) -> str:
+    reason = next((line for line in text.splitlines() if "LLVM ERROR" in line), "")
+    if reason:
+        return reason
+    return signal_name(-status) if status < 0 else f"exit code {status}"
+
+
+def _crash(module: Operation, flags: Sequence[str], status: int, text: str) -> HeadraceError:
+    folder = Path(tempfile.mkdtemp(prefix="headrace-reproducer-"))
+    source = folder / "module.mlir"
+    source.write_text(str(module.get_asm(enable_debug_info=True)))
+    command = shlex.join([iree_compile_binary(), str(source), *flags, "-o", os.devnull])
+    (folder / "reproduce.sh").write_text(f"#!/bin/sh\n{command}\n")
+    return HeadraceError(
+        f"iree-compile crashed ({_crash_reason(status, text)}); "
+        f"reproduce with: sh {folder / 'reproduce.sh'}"
+    )
+
+
+def _phase_text(dumps: Path, phase: str) -> str:
+    for path in sorted(dumps.glob(f"*.{phase}.mlir")):
+        return path.read_text()
+    raise HeadraceError(f"iree-compile wrote no IR of its phase '{phase}'")

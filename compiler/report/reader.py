@@ -1,0 +1,170 @@
+"""The report of a compilation: what travels, what multiplies, what it costs."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+
+from ...dialects.fp8 import fp8_format
+from ...dialects.headrace import HeadraceOp
+from ...dialects.ir.bindings import BoolAttr, Operation, RankedTensorType, StringAttr, walk
+from ...dialects.ops.collectives import CollectiveOp
+from ...dialects.wire_bytes import received_bytes
+from ...passes.analysis.contractions import Contraction, contraction_of
+from ...passes.analysis.pipelined_mark import PEELED, PIPELINE_REASON
+from ...passes.analysis.trip_counts import trips_of
+from ...passes.pipeline import Instrumentation, Step
+from .timeline import LoopWork, read_loop_work, timeline
+
+DOTS = frozenset(
+    (
+        "stablehlo.dot_general",
+        "stablehlo.dot",
+        "linalg.matmul",
+        "linalg.batch_matmul",
+        "linalg.matvec",
+        "linalg.vecmat",
+        "linalg.dot",
+        "linalg.contract",
+    )
+)
+
+
+@dataclass(frozen=True)
+class Collective:
+    """One collective of the final program; ``bytes`` is per device and call."""
+
+    op: str
+    element_type: str
+    bytes: int | None
+    trips: int | None
+    pipelined: bool
+    reason: str | None
+    wide_reason: str | None
+
+
+@dataclass(frozen=True)
+class Matmul:
+    """One matrix product; ``reason`` says why an fp8-derived one stayed wide."""
+
+    lhs: str
+    rhs: str
+    result: str
+    scaled: bool
+    reason: str | None
+
+
+def read_collectives(module: Operation) -> list[Collective]:
+    """All collectives, before lowering, with loops in ``scf`` form."""
+    found: list[Collective] = []
+    for op in walk(module, bodies=False):
+        declared = HeadraceOp.operations.get(op.name)
+        if declared is None or not issubclass(declared, CollectiveOp):
+            continue
+        collective = declared(op)
+        found.append(
+            Collective(
+                op=op.name.removeprefix("headrace."),
+                element_type=str(RankedTensorType(op.operands[0].type).element_type),
+                bytes=received_bytes(collective),
+                trips=trips_of(op),
+                pipelined=BoolAttr(op.attributes["pipelined"]).value,
+                reason=_text(op, PIPELINE_REASON),
+                wide_reason=_text(op, "headrace.wide_reason"),
+            )
+        )
+    return found
+
+
+def read_matmuls(module: Operation) -> list[Matmul]:
+    """All matrix products, after those that can be are ``headrace.matmul``.
+
+    Copies that the pipeliner peeled off a loop are not counted again.
+    """
+    found: list[Matmul] = []
+    for op in walk(module, bodies=False):
+        if PEELED in op.attributes or not _is_matmul(op):
+            continue
+        lhs, rhs = op.operands[0].type, op.operands[1].type
+        narrow = fp8_format(lhs) is not None or fp8_format(rhs) is not None
+        found.append(
+            Matmul(
+                lhs=str(lhs),
+                rhs=str(rhs),
+                result=str(op.results[0].type),
+                scaled=op.name == "headrace.matmul" and narrow,
+                reason=_text(op, "headrace.wide_reason"),
+            )
+        )
+    return found
+
+
+def _is_matmul(op: Operation) -> bool:
+    if op.name == "linalg.generic":
+        return isinstance(contraction_of(op), Contraction)
+    return op.name == "headrace.matmul" or op.name in DOTS
+
+
+def _text(op: Operation, name: str) -> str | None:
+    return StringAttr(op.attributes[name]).value if name in op.attributes else None
+
+
+@dataclass
+class Reader(Instrumentation):
+    """Reads the program where its collectives and matmuls are plain to see.
+
+    ``matmuls_before`` and ``collectives_before`` name the passes before which
+    each is read; time taken by every pass is noted on the way.
+    """
+
+    matmuls_before: str
+    collectives_before: str
+    matmuls: list[Matmul] = field(default_factory=list[Matmul])
+    collectives: list[Collective] = field(default_factory=list[Collective])
+    loops: list[LoopWork] = field(default_factory=list[LoopWork])
+    passes: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
+
+    def before(self, step: Step, module: Operation) -> None:
+        if step.name == self.matmuls_before:
+            self.matmuls = read_matmuls(module)
+        if step.name == self.collectives_before:
+            self.collectives = read_collectives(module)
+            self.loops = read_loop_work(module)
+
+    def after(self, step: Step, module: Operation, seconds: float) -> None:
+        self.passes.append({"name": step.name, "seconds": seconds})
+
+    def entries(self, target: str) -> dict[str, object]:
+        """The part of the report that this reader knows; estimates are for ``target``."""
+        return {
+            "collectives": [asdict(c) for c in self.collectives],
+            "wire_bytes": wire_bytes(self.collectives),
+            "matmuls": [asdict(m) for m in self.matmuls],
+            "timeline": timeline(self.loops, target),
+            "passes": self.passes,
+        }
+
+
+def wire_bytes(collectives: list[Collective]) -> int | None:
+    """Bytes received per device and run of the program; None if a loop's trip
+    count or a size is only known at run time."""
+    total = 0
+    for collective in collectives:
+        if collective.bytes is None or collective.trips is None:
+            return None
+        total += collective.bytes * collective.trips
+    return total
+
+
+def versions() -> dict[str, str]:
+    """Of headrace and the packages that the result depends on."""
+    found: dict[str, str] = {}
+    for package in ("headrace", "iree-base-compiler"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "unknown"
+    return found
+
+
+Report = dict[str, object]

@@ -1,0 +1,18 @@
+"""What packs a tensor, and how a type says that it is packed."""
+
+from __future__ import annotations
+
+from ..ir.bindings import Attribute, Operation, RankedTensorType, Type
+
+SET_ENCODING = ("iree_encoding.set_encoding", "headrace.set_encoding")
+UNSET_ENCODING = ("iree_encoding.unset_encoding", "headrace.unset_encoding")
+
+
+def is_set_encoding(op: Operation) -> bool:
+    """Whether ``op`` packs a tensor; its first operand is what it packs."""
+    return op.name in SET_ENCODING
+
+
+def encoding_of(type_: Type) -> Attribute | None:
+    """The encoding of a tensor type; None where there is none."""
+    return type_.encoding if isinstance(type_, RankedTensorType) else None

@@ -1,0 +1,133 @@
+"""Reads and builds ops of torch-mlir's dialect ``torch``: its tensor types, its constants."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ..ir.bindings import (
+    Attribute,
+    BoolAttr,
+    F64Type,
+    FloatAttr,
+    InsertionPoint,
+    IntegerAttr,
+    IntegerType,
+    Location,
+    Operation,
+    Type,
+    Value,
+    defining_op,
+)
+
+UNKNOWN = -1
+"""The size of a dimension that is known at run time only."""
+
+_TENSOR = re.compile(r"!torch\.vtensor<\[([^\]]*)\],(\w+)>")
+DTYPES = {"f16": 5, "f32": 6, "f64": 7, "bf16": 15}
+"""torch.dtype as a number, from c10/core/ScalarType.h."""
+
+
+@dataclass(frozen=True)
+class TorchTensor:
+    """``!torch.vtensor<[sizes],element>``; ``element`` as MLIR writes it."""
+
+    sizes: tuple[int, ...]
+    element: str
+
+    @classmethod
+    def of(cls, value: Value) -> TorchTensor | None:
+        """The type of a value; None for any but a tensor of known rank and elements."""
+        match = _TENSOR.fullmatch(str(value.type))
+        if match is None:
+            return None
+        sizes = (UNKNOWN if size == "?" else int(size) for size in match[1].split(",") if size)
+        return cls(tuple(sizes), match[2])
+
+    def sized(self, sizes: Sequence[int]) -> TorchTensor:
+        return replace(self, sizes=tuple(sizes))
+
+    def __str__(self) -> str:
+        sizes = ",".join("?" if size == UNKNOWN else str(size) for size in self.sizes)
+        return f"!torch.vtensor<[{sizes}],{self.element}>"
+
+
+def torch_constant(value: Value) -> float | None:
+    """The number, or the truth, that a ``torch.constant.*`` op gives; else None."""
+    op = defining_op(value)
+    if op is None or op.name not in _CONSTANTS:
+        return None
+    return _CONSTANTS[op.name](op.attributes["value"]).value
+
+
+_CONSTANTS: dict[str, type[IntegerAttr | FloatAttr | BoolAttr]] = {
+    "torch.constant.int": IntegerAttr,
+    "torch.constant.float": FloatAttr,
+    "torch.constant.bool": BoolAttr,
+}
+
+
+def is_none(value: Value) -> bool:
+    return str(value.type) == "!torch.none"
+
+
+@dataclass(frozen=True)
+class TorchBuilder:
+    """A place where torch ops are made."""
+
+    ip: InsertionPoint
+    loc: Location
+
+    def aten(self, name: str, operands: Sequence[Value], type_: TorchTensor | str) -> Value:
+        """``torch.aten.<name>``, with one result."""
+        return self._op(f"aten.{name}", operands, str(type_), {})
+
+    def int_(self, value: int) -> Value:
+        attribute = IntegerAttr.get(IntegerType.get_signless(64, self.loc.context), value)
+        return self._op("constant.int", [], "!torch.int", {"value": attribute})
+
+    def float_(self, value: float) -> Value:
+        attribute = FloatAttr.get(F64Type.get(self.loc.context), value, loc=self.loc)
+        return self._op("constant.float", [], "!torch.float", {"value": attribute})
+
+    def bool_(self, value: bool) -> Value:
+        attribute = BoolAttr.get(value, context=self.loc.context)
+        return self._op("constant.bool", [], "!torch.bool", {"value": attribute})
+
+    def none(self) -> Value:
+        return self._op("constant.none", [], "!torch.none", {})
+
+    def ints(self, values: Sequence[int | Value]) -> Value:
+        """A list of integers."""
+        items = [v if isinstance(v, Value) else self.int_(v) for v in values]
+        return self._op("prim.ListConstruct", items, "!torch.list<int>", {})
+
+    def size(self, tensor: Value, sizes: Sequence[int], dim: int) -> Value:
+        """The size of a dimension of ``tensor``, whose type has ``sizes``."""
+        if sizes[dim] != UNKNOWN:
+            return self.int_(sizes[dim])
+        return self.aten("size.int", [tensor, self.int_(dim)], "!torch.int")
+
+    def convert(self, tensor: Value, element: str) -> Value:
+        """``tensor.to(dtype)``; nothing where it has that type. ``element`` is a float type."""
+        type_ = TorchTensor.of(tensor)
+        assert type_ is not None
+        if type_.element == element:
+            return tensor
+        no = self.bool_(False)
+        operands = [tensor, self.int_(DTYPES[element]), no, no, self.none()]
+        return self.aten("to.dtype", operands, replace(type_, element=element))
+
+    def _op(
+        self, name: str, operands: Sequence[Value], type_: str, attributes: dict[str, Attribute]
+    ) -> Value:
+        made = Operation.create(
+            f"torch.{name}",
+            results=[Type.parse(type_, self.loc.context)],
+            operands=list(operands),
+            attributes=attributes,
+            loc=self.loc,
+            ip=self.ip,
+        )
+        return made.results[0]

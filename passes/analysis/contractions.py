@@ -1,0 +1,144 @@
+"""Dots of StableHLO and contractions of linalg in one form."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ...dialects.ir.bindings import F64Type, Operation, RankedTensorType, Type, Value
+from ...dialects.upstream.contraction import contraction_loops
+from ..rewriting import Miss
+from .movement.values import is_positive_zero
+
+LINALG_CONTRACTIONS = (
+    "linalg.batch_matmul",
+    "linalg.batch_matvec",
+    "linalg.batch_vecmat",
+    "linalg.contract",
+    "linalg.dot",
+    "linalg.generic",
+    "linalg.matmul",
+    "linalg.matvec",
+    "linalg.vecmat",
+)
+CONTRACTIONS = ("stablehlo.dot_general", "stablehlo.dot", *LINALG_CONTRACTIONS)
+
+
+@dataclass(frozen=True)
+class Contraction:
+    """A matrix product, with dimension numbers as in ``headrace.matmul``.
+
+    ``init`` is what the product is added to, None for zero. ``fault`` is why
+    a matmul that accumulates in f32 cannot stand for the op.
+    """
+
+    lhs: Value
+    rhs: Value
+    result_type: RankedTensorType
+    lhs_batch: tuple[int, ...]
+    rhs_batch: tuple[int, ...]
+    lhs_contracting: tuple[int, ...]
+    rhs_contracting: tuple[int, ...]
+    init: Value | None = None
+    fault: str | None = None
+
+
+def contraction_of(op: Operation) -> Contraction | Miss:
+    """The contraction that ``op`` is; a silent Miss for anything else."""
+    if op.name == "stablehlo.dot_general":
+        return _dot_general(op)
+    if op.name == "stablehlo.dot":
+        return _dot(op)
+    return _linalg(op)
+
+
+def _dot_general(op: Operation) -> Contraction:
+    numbers = str(op.attributes["dot_dimension_numbers"])
+
+    def dims(name: str) -> tuple[int, ...]:
+        found = re.search(rf"{name} = \[([^\]]*)\]", numbers)
+        return tuple(int(d) for d in found[1].split(",")) if found and found[1] else ()
+
+    return Contraction(
+        op.operands[0],
+        op.operands[1],
+        RankedTensorType(op.results[0].type),
+        dims("lhs_batching_dimensions"),
+        dims("rhs_batching_dimensions"),
+        dims("lhs_contracting_dimensions"),
+        dims("rhs_contracting_dimensions"),
+        fault=_type_fault(op) or _algorithm_fault(op),
+    )
+
+
+def _dot(op: Operation) -> Contraction:
+    """``stablehlo.dot``: last dim of lhs with first dim of rhs."""
+    lhs = RankedTensorType(op.operands[0].type)
+    result = RankedTensorType(op.results[0].type)
+    lhs_dim = (lhs.rank - 1,)
+    return Contraction(
+        op.operands[0], op.operands[1], result, (), (), lhs_dim, (0,), fault=_type_fault(op)
+    )
+
+
+def _algorithm_fault(op: Operation) -> str | None:
+    """A dot algorithm may ask for more than exact products summed in f32."""
+    if "algorithm" not in op.attributes:
+        return None
+    found = re.search(r"accumulation_type = (\w+)", str(op.attributes["algorithm"]))
+    if found and found[1] == "f64":
+        return "the dot stays wide: its algorithm asks for accumulation in f64"
+    return None
+
+
+def _type_fault(op: Operation) -> str | None:
+    values = (*op.operands, *op.results)
+    if any(isinstance(RankedTensorType(v.type).element_type, F64Type) for v in values):
+        return "the dot stays wide: f64 arithmetic would lose bits in f32 accumulation"
+    return None
+
+
+def _linalg(op: Operation) -> Contraction | Miss:
+    silent = Miss(f"'{op.name}' is no contraction", silent=True)
+    loops = contraction_loops(op)
+    if loops is None or len(op.results) != 1:
+        return silent
+    lhs, rhs, out = loops
+    batch = [d for d in out if d in lhs and d in rhs]
+    sums = [d for d in lhs if d in rhs and d not in out]
+    if any(d not in out and d not in sums for d in (*lhs, *rhs)):
+        return silent
+    swapped = False
+    expected = [*batch, *_free(lhs, batch, sums), *_free(rhs, batch, sums)]
+    if out != expected:
+        swapped = True
+        lhs, rhs = rhs, lhs
+        expected = [*batch, *_free(lhs, batch, sums), *_free(rhs, batch, sums)]
+    init: Value | None = op.operands[2]
+    fault = _type_fault(op)
+    if out != expected:
+        fault = (
+            fault
+            or "the dot stays wide: its result's dimensions are not in the order batch, lhs, rhs"
+        )
+    if is_positive_zero(init):
+        init = None
+    elif not _is_f32(init.type):
+        element = RankedTensorType(init.type).element_type
+        fault = fault or f"the dot stays wide: it adds to a value of {element}"
+    return Contraction(
+        op.operands[1 if swapped else 0],
+        op.operands[0 if swapped else 1],
+        RankedTensorType(op.results[0].type),
+        *(tuple(side.index(d) for d in dims) for dims in (batch, sums) for side in (lhs, rhs)),
+        init=init,
+        fault=fault,
+    )
+
+
+def _free(loops: list[int], batch: list[int], sums: list[int]) -> list[int]:
+    return [d for d in loops if d not in batch and d not in sums]
+
+
+def _is_f32(type_: Type) -> bool:
+    return str(RankedTensorType(type_).element_type) == "f32"

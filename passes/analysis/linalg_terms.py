@@ -1,0 +1,136 @@
+"""What one element of a pointwise linalg or arith computation is made of.
+
+A ``Term`` is one element of a tensor, or a scalar in the body of a
+``linalg.generic``, as a function of the place in some result. Terms are
+followed through bodies, from op to op, whether each op has a generic of its
+own (torch-mlir) or many share one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...dialects.ir.bindings import (
+    AffineMap,
+    Block,
+    BlockArgument,
+    DenseElementsAttr,
+    FloatAttr,
+    Operation,
+    RankedTensorType,
+    Value,
+    affine_position,
+    defining_op,
+    operations_of,
+)
+from ...dialects.upstream.generic import GENERIC, is_parallel, maps_of
+
+Place = tuple[int | None, ...]
+"""Of each dimension of a tensor (each loop of a generic) the dimension of the
+result that it runs along; None where it stays at 0."""
+
+
+@dataclass(frozen=True)
+class Term:
+    """``value`` is a tensor, read at ``place``, or a scalar that a body
+    computes at loops ``place``, or a scalar from outside any body (then
+    ``place`` is empty)."""
+
+    value: Value
+    place: Place = ()
+
+    @property
+    def is_tensor(self) -> bool:
+        return isinstance(self.value.type, RankedTensorType)
+
+
+def body_of(generic: Operation) -> Block:
+    return generic.regions[0].blocks[0]
+
+
+def is_pointwise(op: Operation) -> bool:
+    """A ``linalg.generic`` with one result, which it writes in order, and without
+    reductions or a body that reads the result's old value."""
+    if op.name != GENERIC or len(op.results) != 1 or len(op.regions[0].blocks) != 1:
+        return False
+    if not is_parallel(op):
+        return False
+    out = body_of(op).arguments[-1]
+    return maps_of(op)[-1] == _identity(op) and next(iter(out.uses), None) is None
+
+
+def _identity(generic: Operation) -> AffineMap:
+    with generic.context:
+        return AffineMap.get_identity(maps_of(generic)[-1].n_dims)
+
+
+def place_of(map_: AffineMap, loops: Place) -> Place | None:
+    """Where a tensor with that indexing map is read; None for what is no
+    projection of the loops."""
+    found: list[int | None] = []
+    for expression in map_.results:
+        try:
+            found.append(loops[affine_position(expression)])
+        except ValueError:
+            if str(expression) != "0":
+                return None
+            found.append(None)
+    return tuple(found)
+
+
+def result_term(generic: Operation) -> Term:
+    """The element of a pointwise generic's result, by its own loops."""
+    loops = tuple(range(maps_of(generic)[-1].n_dims))
+    return settled(Term(operations_of(body_of(generic))[-1].operands[0], loops))
+
+
+def settled(term: Term) -> Term:
+    """A body's argument as the element of the tensor that it stands for."""
+    owner = term.value.owner
+    if term.is_tensor or not isinstance(owner, Block):
+        return term
+    generic = owner.owner.operation
+    if generic.name != GENERIC:
+        return Term(term.value)
+    number = BlockArgument(term.value).arg_number
+    place = place_of(maps_of(generic)[number], term.place)
+    return term if place is None else Term(generic.operands[number], place)
+
+
+def maker(term: Term) -> tuple[Operation, tuple[Term, ...]] | None:
+    """The arith op that computes the term, and its operands; None for what is
+    computed otherwise, or is given."""
+    op = defining_op(term.value)
+    if op is None:
+        return None
+    if op.name.startswith("arith."):
+        return op, tuple(settled(Term(v, _place_in(v, term))) for v in op.operands)
+    if term.is_tensor and is_pointwise(op):
+        inner = settled(Term(operations_of(body_of(op))[-1].operands[0], term.place))
+        # What only reads another tensor is no step of its own.
+        return maker(inner)
+    return None
+
+
+def _place_in(value: Value, user: Term) -> Place:
+    """A scalar from outside the body has no place."""
+    if isinstance(value.type, RankedTensorType):
+        return user.place
+    owner = value.owner
+    block = owner if isinstance(owner, Block) else owner.operation.block
+    return user.place if block.owner.operation.name == GENERIC else ()
+
+
+def number_of(term: Term) -> float | None:
+    """The value of a constant that is the same everywhere."""
+    op = defining_op(term.value)
+    if op is None:
+        return None
+    if op.name in ("linalg.fill", "tensor.splat", "linalg.broadcast"):
+        return number_of(Term(op.operands[0]))
+    if op.name != "arith.constant":
+        return None
+    value = op.attributes["value"]
+    if isinstance(value, DenseElementsAttr) and value.is_splat:
+        value = value.get_splat_value()
+    return value.value if isinstance(value, FloatAttr) else None

@@ -1,0 +1,32 @@
+"""How much a matrix product computes."""
+
+from __future__ import annotations
+
+from math import prod
+
+from ...dialects.headrace import MatmulOp
+from ...dialects.ir.bindings import Operation, RankedTensorType
+from ...dialects.ops.constraints import integers, shape_of
+from ..rewriting import Miss
+from .contractions import CONTRACTIONS, contraction_of
+
+
+def is_matmul(op: Operation) -> bool:
+    """Whether ``op`` is a matrix product: ours, StableHLO's or linalg's."""
+    if op.name == "headrace.matmul":
+        return True
+    return op.name in CONTRACTIONS and not isinstance(contraction_of(op), Miss)
+
+
+def matmul_flops(op: Operation) -> int | None:
+    """2 x batch x M x N x K of a matrix product; None where a size is dynamic."""
+    view = op.opview
+    if isinstance(view, MatmulOp):
+        lhs, dims = view.lhs, integers(view.lhs_contracting)
+    else:
+        found = contraction_of(op)
+        assert not isinstance(found, Miss), op.name
+        lhs, dims = found.lhs, list(found.lhs_contracting)
+    shape = shape_of(lhs)
+    sizes = [*RankedTensorType(op.results[0].type).shape, *(shape[d] for d in dims)]
+    return None if min(sizes, default=1) < 0 else 2 * prod(sizes)

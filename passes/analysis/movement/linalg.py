@@ -1,0 +1,251 @@
+"""Data movement in linalg, tensor and arith."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ....dialects.ir.bindings import (
+    ArrayAttr,
+    Block,
+    BlockArgument,
+    DenseI64ArrayAttr,
+    InsertionPoint,
+    IntegerAttr,
+    Operation,
+    RankedTensorType,
+    Type,
+    Value,
+    defining_op,
+    operations_of,
+)
+from ....dialects.ops.constraints import element_type_of
+from ....dialects.upstream.linalg import TensorBuilder, with_element_type
+from ....dialects.upstream.tensor import dynamic_sizes, with_shape
+from ...rewriting import Miss
+from .interface import (
+    DYNAMIC,
+    Movement,
+    Recognizer,
+    is_constant,
+    is_positive_zero,
+    same_axes,
+    split_zeros,
+)
+
+
+def _integers(op: Operation, name: str) -> list[int]:
+    return [int(i) for i in DenseI64ArrayAttr(op.attributes[name])]
+
+
+def _shape(value: Value) -> list[int]:
+    return list(RankedTensorType(value.type).shape)
+
+
+@dataclass(frozen=True)
+class _TensorMovement(Movement):
+    def make_zero(self, like: Value, element: Type, ip: InsertionPoint) -> Value:
+        build = TensorBuilder(ip, self.op.location)
+        zero = build.scalars().constant(0.0, element)
+        type_ = with_element_type(like.type, element)
+        return build.op("tensor.splat", [zero, *dynamic_sizes(build, like)], type_)
+
+
+def _empty_like(value: Value, type_: RankedTensorType, ip: InsertionPoint) -> Value:
+    """A ``tensor.empty`` of ``type_``, with the dynamic sizes of ``value``."""
+    build = TensorBuilder(ip, value.location)
+    return build.empty(type_, [(value, dim) for dim in range(type_.rank)])
+
+
+class _Reassociation(_TensorMovement):
+    """tensor.collapse_shape and tensor.expand_shape."""
+
+    def axes_after(self, scale: list[int], data: list[int]) -> list[int] | Miss:
+        before, result = data, _shape(self.op.results[0])
+        groups: list[tuple[list[int], list[int]]] = []
+        position = 0
+        for dims in ArrayAttr(self.op.attributes["reassociation"]):
+            run = slice(position, position + len(ArrayAttr(dims)))
+            one = slice(len(groups), len(groups) + 1)
+            groups.append(
+                (before[run], result[one])
+                if len(before) >= len(result)
+                else (before[one], result[run])
+            )
+            position = run.stop
+        after = same_axes(groups, scale)
+        if after is None or DYNAMIC in after:
+            return Miss(f"'{self.op.name}' merges or splits the dimension of a per-axis scale")
+        return after
+
+    def move_scale(self, scale: Value, after: list[int], ip: InsertionPoint) -> Value:
+        new = self.op.clone(ip).operation
+        new.operands[0] = scale
+        if "static_output_shape" in new.attributes:
+            with new.context:
+                new.attributes["static_output_shape"] = DenseI64ArrayAttr.get(after)
+        new.results[0].set_type(with_shape(scale.type, after))
+        return new.results[0]
+
+
+class _ExtractSlice(_TensorMovement):
+    def axes_after(self, scale: list[int], data: list[int]) -> list[int] | Miss:
+        result = _shape(self.op.results[0])
+        offsets, strides = (
+            _integers(self.op, "static_offsets"),
+            _integers(self.op, "static_strides"),
+        )
+        if len(result) != len(data):
+            return super().axes_after(scale, data)
+        for dim, size in enumerate(scale):
+            if size == 1:
+                continue
+            if size == DYNAMIC or (offsets[dim], strides[dim], result[dim]) != (0, 1, size):
+                return Miss("'tensor.extract_slice' cuts the dimension of a per-axis scale")
+        return scale
+
+
+class _Pad(_TensorMovement):
+    def axes_after(self, scale: list[int], data: list[int]) -> list[int] | Miss:
+        for dim, size in enumerate(scale):
+            if size != 1 and any(_integers(self.op, n)[dim] for n in ("static_low", "static_high")):
+                return Miss("'tensor.pad' pads the dimension of a per-axis scale")
+        return scale
+
+    def retype(self, new: Operation, element: Type) -> None:
+        terminator = operations_of(new.regions[0].blocks[0])[-1]
+        terminator.operands[0] = (
+            TensorBuilder(InsertionPoint(new), new.location).scalars().constant(0.0, element)
+        )
+
+
+class _Concat(_TensorMovement):
+    def axes_after(self, scale: list[int], data: list[int]) -> list[int] | Miss:
+        if scale[IntegerAttr(self.op.attributes["dim"]).value] != 1:
+            return Miss("'tensor.concat' joins along the dimension of a per-axis scale")
+        return scale
+
+
+class _Select(_TensorMovement):
+    def axes_after(self, scale: list[int], data: list[int]) -> list[int] | Miss:
+        return scale
+
+
+class _Structured(_TensorMovement):
+    """A linalg op with one init, whose elements it overwrites."""
+
+    def retype(self, new: Operation, element: Type) -> None:
+        last, ip = len(new.operands) - 1, InsertionPoint(new)
+        type_ = RankedTensorType(new.results[0].type)
+        new.operands[last] = _empty_like(self.op.operands[last], type_, ip)
+        body = new.regions[0].blocks[0]
+        for i in (*self.data, last):
+            body.arguments[i].set_type(element)
+        for op in operations_of(body):
+            if op.name == "arith.select":
+                for i in (1, 2):
+                    if is_positive_zero(op.operands[i]):
+                        op.operands[i] = (
+                            TensorBuilder(ip, op.location).scalars().constant(0.0, element)
+                        )
+                op.results[0].set_type(element)
+
+
+class _Transpose(_Structured):
+    def axes_after(self, scale: list[int], data: list[int]) -> list[int] | Miss:
+        if DYNAMIC in scale:
+            return super().axes_after(scale, data)
+        return [scale[d] for d in _integers(self.op, "permutation")]
+
+    def move_scale(self, scale: Value, after: list[int], ip: InsertionPoint) -> Value:
+        new = self.op.clone(ip).operation
+        type_ = with_shape(scale.type, after)
+        new.operands[0] = scale
+        new.operands[1] = _empty_like(scale, type_, InsertionPoint(new))
+        new.results[0].set_type(type_)
+        for argument in new.regions[0].blocks[0].arguments:
+            argument.set_type(type_.element_type)
+        return new.results[0]
+
+
+class _Copy(_Structured):
+    def axes_after(self, scale: list[int], data: list[int]) -> list[int] | Miss:
+        return scale
+
+
+def _copy(op: Operation) -> Movement | Miss:
+    if element_type_of(op.operands[0]) != element_type_of(op.results[0]):
+        return Miss("'linalg.copy' converts", silent=True)
+    return _Copy(op)
+
+
+def _pad(op: Operation) -> Movement | Miss:
+    terminator = operations_of(op.regions[0].blocks[0])[-1]
+    if not is_positive_zero(terminator.operands[0]):
+        return Miss("'tensor.pad' pads with something other than the literal +0")
+    return _Pad(op)
+
+
+def _select(op: Operation) -> Movement | Miss:
+    if not isinstance(op.results[0].type, RankedTensorType):
+        return Miss("'arith.select' selects no tensors", silent=True)
+    return _joined(_Select, op, (1, 2))
+
+
+def _concat(op: Operation) -> Movement | Miss:
+    return _joined(_Concat, op, tuple(range(len(op.operands))))
+
+
+def _joined(kind: type[Movement], op: Operation, operands: tuple[int, ...]) -> Movement | Miss:
+    data, zeros = split_zeros(op, operands)
+    for i in data:
+        if is_constant(op.operands[i]):
+            return Miss(f"'{op.name}' fills in a constant that is not the literal +0")
+    if not data:
+        return Miss(f"'{op.name}' has only zeros to copy", silent=True)
+    return kind(op, data, zeros)
+
+
+def _generic(op: Operation) -> Movement | Miss:
+    """A generic whose body yields one input, or selects between it and +0."""
+    silent = Miss("'linalg.generic' computes", silent=True)
+    iterators = ArrayAttr(op.attributes["iterator_types"])
+    if len(op.results) != 1 or any("parallel" not in str(i) for i in iterators):
+        return silent
+    body = [o for o in operations_of(op.regions[0].blocks[0]) if o.name != "arith.constant"]
+    yielded = body[-1].operands[0]
+    if len(body) == 1:
+        data = _input_number(op, yielded)
+        return silent if data is None else _Structured(op, (data,))
+    if len(body) > 2 or body[0].name != "arith.select" or defining_op(yielded) != body[0]:
+        return silent
+    if _input_number(op, body[0].operands[0]) is None and defining_op(body[0].operands[0]) is None:
+        return silent
+    branches = [b for b in list(body[0].operands)[1:] if not is_positive_zero(b)]
+    if any(is_constant(branch) for branch in branches):
+        return Miss("'linalg.generic' fills in a constant that is not the literal +0")
+    data = _input_number(op, branches[0]) if len(branches) == 1 else None
+    return silent if data is None else _Structured(op, (data,))
+
+
+def _input_number(op: Operation, value: Value) -> int | None:
+    """Which tensor input of a structured op with one init a body argument stands for."""
+    if not isinstance(value.owner, Block) or value.owner != op.regions[0].blocks[0]:
+        return None
+    number = BlockArgument(value).arg_number
+    is_input = number < len(op.operands) - 1
+    return number if is_input and isinstance(op.operands[number].type, RankedTensorType) else None
+
+
+RECOGNIZERS: dict[str, Recognizer] = {
+    "arith.select": _select,
+    "linalg.broadcast": _Structured,
+    "linalg.copy": _copy,
+    "linalg.generic": _generic,
+    "linalg.transpose": _Transpose,
+    "tensor.cast": _TensorMovement,
+    "tensor.collapse_shape": _Reassociation,
+    "tensor.concat": _concat,
+    "tensor.expand_shape": _Reassociation,
+    "tensor.extract_slice": _ExtractSlice,
+    "tensor.pad": _pad,
+}

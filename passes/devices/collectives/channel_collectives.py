@@ -1,0 +1,208 @@
+"""The five collectives on flow channels.
+
+Channels work along dimension 0 alone; other dimensions are brought there,
+with one transpose before or after, none for dimension 0 itself.
+
+An all_gather is an all_to_all of repeated shards, which receives the same
+bytes: IREE 3.13 compiles flow.collective.all_gather with the number of the
+result's elements where ncclAllGather takes the shard's, so that it writes past
+its buffer, and its HIP driver passes a host address as the source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ....dialects.headrace import (
+    AllGatherOp,
+    AllReduceOp,
+    AllToAllOp,
+    CollectiveOp,
+    CollectivePermuteOp,
+    ReduceScatterOp,
+)
+from ....dialects.ir.bindings import InsertionPoint, Operation, Type, Value, error_at
+from ....dialects.iree.flow import collective
+from ....dialects.upstream.linalg import TensorBuilder, tensor_type
+from ....dialects.upstream.tensor import (
+    DYNAMIC,
+    merge_dims,
+    prepend_unit_dim,
+    repeat,
+    slice_along,
+    split_dim,
+    transpose,
+    with_sizes,
+)
+from .channel_elements import Wire, movement_wire, reduction_wire
+from .channels import Channels, Groups, lookup
+from .reductions import check_reducible, reduce_elementwise
+
+
+def lower_on_channel(op: CollectiveOp, function: Operation, channels: Channels) -> Value:
+    """The result of ``op``, made by collectives of the flow dialect.
+
+    What is done to the operand and the collective come before ``op``; what is
+    done to what arrives (rounding, transposing) comes before its first user:
+    IREE schedules by order, and right behind the collective it would keep that
+    from running beside the matmul that follows.
+
+    Raises HeadraceError for dynamic shapes, fp8 reductions, and element types
+    that no channel carries.
+    """
+    element = tensor_type(op.operands[0]).element_type
+    if DYNAMIC in tensor_type(op.operands[0]).shape:
+        raise error_at(op, f"'{op.name}' of a dynamic shape: channels need static ones")
+    check_reducible(op)
+    wire = movement_wire(element)
+    if wire is None:
+        raise error_at(op, f"'{op.name}' of {element}: no channel carries this element type")
+    return _Lowering(op, function, channels, wire).result()
+
+
+class _Lowering:
+    def __init__(
+        self, op: CollectiveOp, function: Operation, channels: Channels, wire: Wire
+    ) -> None:
+        self.op = op
+        self.input = op.operands[0]
+        self.element: Type = tensor_type(self.input).element_type
+        self.function = function
+        self.channels = channels
+        self.wire = wire
+        self.b = TensorBuilder(InsertionPoint(op), op.location)
+        self.after = TensorBuilder(InsertionPoint(_first_user(op.operation)), op.location)
+        self.groups: Groups = tuple(tuple(group) for group in op.groups)
+        self.n = op.group_size
+
+    def result(self) -> Value:
+        op = self.op
+        if isinstance(op, CollectivePermuteOp):
+            return self.moved(self.input, lambda value: self.permute(op, value))
+        if self.n == 1:
+            return self.input
+        if isinstance(op, AllGatherOp):
+            return self.moved(self.input, lambda value: self.all_gather(value, op.dim.value))
+        if isinstance(op, AllToAllOp):
+            split, concat = op.split_dim.value, op.concat_dim.value
+            return self.moved(self.input, lambda value: self.all_to_all(value, split, concat))
+        if isinstance(op, AllReduceOp):
+            return self.all_reduce(op.reduction.value)
+        scatter = ReduceScatterOp(op.operation)
+        return self.reduce_scatter(scatter.dim.value, scatter.reduction.value)
+
+    def moved(self, value: Value, move: Callable[[Value], Value]) -> Value:
+        """What ``move`` makes of ``value`` in the type that travels."""
+        moved = move(self.wire.wrap(self.b, value))
+        return self.wire.unwrap(self.after, moved, self.element)
+
+    def run(
+        self, kind: str, value: Value, rows: int, wire: Wire, reduction: str | None = None
+    ) -> Value:
+        """One collective; its result has ``rows`` in dimension 0."""
+        return collective(
+            self.b,
+            kind,
+            value,
+            with_sizes(value.type, {0: rows}),
+            self.channels.channel(self.function, self.groups),
+            element=wire.element,
+            reduction=reduction,
+        )
+
+    def all_gather(self, value: Value, dim: int) -> Value:
+        rows = self.n * _rows(value)
+        if self.channels.native_all_gather:
+            return self.joined(self.run("all_gather", value, rows, self.wire), dim)
+        parts = merge_dims(self.b, repeat(self.b, value, self.n), 0)
+        return self.joined(self.run("all_to_all", parts, rows, self.wire), dim)
+
+    def all_to_all(self, value: Value, split: int, concat: int) -> Value:
+        parted = self.parted(value, split)
+        return self.joined(self.run("all_to_all", parted, _rows(parted), self.wire), concat)
+
+    def joined(self, parts: Value, dim: int) -> Value:
+        """The n parts that lie along dimension 0 joined along ``dim`` instead."""
+        if dim == 0:
+            return parts
+        parts = split_dim(self.after, parts, 0, self.n)
+        rank = tensor_type(parts).rank
+        order = [*range(1, dim + 1), 0, *range(dim + 1, rank)]
+        return merge_dims(self.after, transpose(self.after, parts, order), dim)
+
+    def parted(self, value: Value, dim: int) -> Value:
+        """The n parts of a value along ``dim``, laid along dimension 0 instead."""
+        if dim == 0:
+            return value
+        parts = split_dim(self.b, value, dim, self.n)
+        order = [dim, *(d for d in range(tensor_type(parts).rank) if d != dim)]
+        return merge_dims(self.b, transpose(self.b, parts, order), 0)
+
+    def all_reduce(self, reduction: str) -> Value:
+        found = reduction_wire(self.element, reduction)
+        if found is not None:
+            wire, name = found
+            value = wire.wrap(self.b, self.input)
+            # Rank 0 has no dimension 0.
+            shape = tensor_type(value).shape
+            rows = shape[0] if shape else 1
+            reduced = self.run("all_reduce", value, rows, wire, name)
+            return wire.unwrap(self.after, reduced, self.element)
+        # No channel does it: gather, then reduce here.
+        value = prepend_unit_dim(self.b, self.input)
+        gathered = self.moved(value, lambda row: self.all_gather(row, 0))
+        rows = [slice_along(self.after, gathered, 0, i, 1) for i in range(self.n)]
+        return self.after.drop_unit_dims(reduce_elementwise(self.after, rows, reduction), [0])
+
+    def reduce_scatter(self, dim: int, reduction: str) -> Value:
+        found = reduction_wire(self.element, reduction)
+        value = self.parted(self.input, dim)
+        rows = _rows(value) // self.n
+        if found is not None:
+            wire, name = found
+            reduced = self.run("reduce_scatter", wire.wrap(self.b, value), rows, wire, name)
+            return wire.unwrap(self.after, reduced, self.element)
+        value = self.moved(
+            value, lambda parts: self.run("all_to_all", parts, self.n * rows, self.wire)
+        )
+        parts = [slice_along(self.after, value, 0, i * rows, rows) for i in range(self.n)]
+        return reduce_elementwise(self.after, parts, reduction)
+
+    def permute(self, op: CollectivePermuteOp, value: Value) -> Value:
+        source_of = {pair[1]: pair[0] for pair in op.pairs}
+        target_of = {pair[0]: pair[1] for pair in op.pairs}
+        devices = self.channels.world[0]
+        if all(source_of.get(device) == device for device in devices):
+            return value
+        rank = self.channels.rank(self.function)
+        entry = self.channels.after(rank)
+        send = lookup(entry, [target_of.get(device, -1) for device in devices], rank)
+        receive = lookup(entry, [source_of.get(device, -1) for device in devices], rank)
+        # Who receives nothing gets zeros: the runtime's rule, and StableHLO's.
+        return collective(
+            self.b,
+            "send_recv",
+            value,
+            tensor_type(value),
+            self.channels.channel(self.function, self.channels.world),
+            element=self.wire.element,
+            ranks=(send, receive),
+        )
+
+
+def _rows(value: Value) -> int:
+    return tensor_type(value).shape[0]
+
+
+def _first_user(op: Operation) -> Operation:
+    """The first op in the block of ``op`` that reads its result; ``op`` if none does."""
+    first: Operation | None = None
+    for use in op.results[0].uses:
+        user: Operation = use.owner.operation
+        while user.block != op.block:
+            parent = user.parent
+            assert parent is not None, "the result of a collective crosses blocks"
+            user = parent.operation
+        if first is None or user.is_before_in_block(first):
+            first = user
+    return first or op

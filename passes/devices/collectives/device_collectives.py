@@ -1,0 +1,125 @@
+"""The five collectives between the devices of one program.
+
+``lower_on_devices`` takes what each device puts in and returns what each gets,
+as transfers (``flow.tensor.transfer``) and tensor ops on the receiver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ....dialects.headrace import (
+    AllGatherOp,
+    AllReduceOp,
+    AllToAllOp,
+    CollectiveOp,
+    CollectivePermuteOp,
+    ReduceScatterOp,
+)
+from ....dialects.ir.bindings import InsertionPoint, Value, error_at
+from ....dialects.iree.flow import transfer
+from ....dialects.upstream.linalg import TensorBuilder, tensor_type
+from ....dialects.upstream.tensor import DYNAMIC, concatenate, slice_along, splat
+from ...analysis.device_counts import check_groups
+from .reductions import check_reducible, reduce_elementwise
+
+
+def lower_on_devices(op: CollectiveOp, inputs: list[Value], ip: InsertionPoint) -> list[Value]:
+    """One result per device for one input per device.
+
+    Every device of a group receives all it needs from the others and combines
+    it in the order of the group, so that all get bit-identical sums. Raises
+    HeadraceError where the groups do not fit the devices, and for a dynamic
+    size in a dimension that is cut or joined.
+    """
+    check_groups(op, len(inputs))
+    _check_static(op)
+    check_reducible(op)
+    b = TensorBuilder(ip, op.location)
+    if isinstance(op, CollectivePermuteOp):
+        return _permute(op, inputs, b)
+    results: dict[int, Value] = {}
+    lower = _LOWERINGS[type(op)]
+    for group in op.groups:
+        members = [inputs[device] for device in group]
+        for position, device in enumerate(group):
+            results[device] = lower(op, members, position, device, b)
+    return [results[device] for device in range(len(inputs))]
+
+
+def _check_static(op: CollectiveOp) -> None:
+    """The dimensions that are cut, joined or made anew need a static size."""
+    shape = tensor_type(op.operands[0]).shape
+    if any(shape[dim] == DYNAMIC for dim in _cut_dims(op)):
+        raise error_at(op, f"'{op.name}' along a dynamic dimension is not supported")
+
+
+def _cut_dims(op: CollectiveOp) -> list[int]:
+    if isinstance(op, AllGatherOp | ReduceScatterOp):
+        return [op.dim.value]
+    if isinstance(op, AllToAllOp):
+        return [op.split_dim.value, op.concat_dim.value]
+    if isinstance(op, CollectivePermuteOp):
+        return list(range(tensor_type(op.input).rank))
+    return []
+
+
+_Lower = Callable[[CollectiveOp, list[Value], int, int, TensorBuilder], Value]
+
+
+def _all_gather(
+    op: CollectiveOp, members: list[Value], position: int, device: int, b: TensorBuilder
+) -> Value:
+    dim = AllGatherOp(op.operation).dim.value
+    return concatenate(b, [transfer(b, value, device) for value in members], dim)
+
+
+def _all_reduce(
+    op: CollectiveOp, members: list[Value], position: int, device: int, b: TensorBuilder
+) -> Value:
+    reduction = AllReduceOp(op.operation).reduction.value
+    return reduce_elementwise(b, [transfer(b, value, device) for value in members], reduction)
+
+
+def _reduce_scatter(
+    op: CollectiveOp, members: list[Value], position: int, device: int, b: TensorBuilder
+) -> Value:
+    view = ReduceScatterOp(op.operation)
+    parts = [_part(b, value, view.dim.value, position, len(members)) for value in members]
+    sent = [transfer(b, part, device) for part in parts]
+    return reduce_elementwise(b, sent, view.reduction.value)
+
+
+def _all_to_all(
+    op: CollectiveOp, members: list[Value], position: int, device: int, b: TensorBuilder
+) -> Value:
+    view = AllToAllOp(op.operation)
+    parts = [_part(b, value, view.split_dim.value, position, len(members)) for value in members]
+    return concatenate(b, [transfer(b, part, device) for part in parts], view.concat_dim.value)
+
+
+def _part(b: TensorBuilder, value: Value, dim: int, index: int, count: int) -> Value:
+    """Part ``index`` of ``count`` equal ones along ``dim``."""
+    size = tensor_type(value).shape[dim] // count
+    return slice_along(b, value, dim, index * size, size)
+
+
+_LOWERINGS: dict[type[CollectiveOp], _Lower] = {
+    AllGatherOp: _all_gather,
+    AllReduceOp: _all_reduce,
+    ReduceScatterOp: _reduce_scatter,
+    AllToAllOp: _all_to_all,
+}
+
+
+def _permute(op: CollectivePermuteOp, inputs: list[Value], b: TensorBuilder) -> list[Value]:
+    source_of = {target: source for source, target in op.pairs}
+    results: list[Value] = []
+    for device, value in enumerate(inputs):
+        if device in source_of:
+            given = inputs[source_of[device]]
+        else:
+            # Sent too: a constant alone is on no device in particular.
+            given = splat(b, tensor_type(value), 0)
+        results.append(transfer(b, given, device))
+    return results

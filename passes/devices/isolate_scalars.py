@@ -1,0 +1,49 @@
+"""Keeps scalar computations of different devices apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ...dialects.ir.bindings import Operation, RankedTensorType, Type, Value, defining_op, walk
+from ...dialects.iree.flow import dispatch_region
+from ..base import Pass
+
+
+@dataclass(frozen=True)
+class IsolateScalars(Pass):
+    """Give each linalg op on one-element tensors a dispatch region of its own.
+
+    For programs for several devices. IREE's FormScalarDispatches (3.13) puts
+    neighbouring scalar ops into one dispatch without looking at where their
+    operands live. Values of all devices then come from one dispatch, nothing
+    tells IREE where their users run, and an encoded matmul among those fails
+    to compile ('stream.tensor.sizeof' op illegal). Constant scalars stay:
+    IREE copies those into their users.
+    """
+
+    name: ClassVar[str] = "isolate-scalars"
+
+    def run(self, module: Operation) -> None:
+        for op in walk(module):
+            if op.name.startswith("linalg.") and len(op.regions) and _is_scalar(op):
+                dispatch_region(op)
+
+
+def _is_scalar(op: Operation) -> bool:
+    if not all(_has_one_element(value.type) for value in (*op.operands, *op.results)):
+        return False
+    # Each result has an init; not every linalg op says how many operands are inputs.
+    inputs = list(op.operands)[: len(op.operands) - len(op.results)]
+    return any(not _is_constant(value) for value in inputs)
+
+
+def _has_one_element(type_: Type) -> bool:
+    if not isinstance(type_, RankedTensorType):
+        return True
+    return all(size == 1 for size in type_.shape)
+
+
+def _is_constant(value: Value) -> bool:
+    op = defining_op(value)
+    return op is not None and op.name == "arith.constant"

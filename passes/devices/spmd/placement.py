@@ -1,0 +1,33 @@
+"""Which values come from data that is on a device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ....dialects.ir.bindings import Operation, Value, blocks_of, walk
+
+
+def placed_values(function: Operation) -> set[Value]:
+    """The values of a function that IREE can tell the device of.
+
+    Those are the arguments, what loops and branches yield (the caller says
+    where), and all that is computed from them; not constants and fills. The
+    set is for membership only.
+    """
+    placed: set[Value] = set(function.regions[0].blocks[0].arguments)
+    for op in walk(function):
+        if op.name in ("scf.for", "scf.while", "scf.if", "scf.index_switch"):
+            placed.update(op.results)
+            for block in blocks_of(op):
+                placed.update(block.arguments)
+        elif _any_placed(op.operands, placed):
+            placed.update(op.results)
+            parent = op.parent
+            while parent is not None and not parent.operation.name.startswith(("scf.", "func.")):
+                placed.update(parent.operation.results)
+                parent = parent.operation.parent
+    return placed
+
+
+def _any_placed(values: Iterable[Value], placed: set[Value]) -> bool:
+    return any(value in placed for value in values)

@@ -1,0 +1,87 @@
+"""Finds the dispatch region that makes what an encoding packs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ....dialects.ir.bindings import (
+    Operation,
+    RankedTensorType,
+    Value,
+    defining_op,
+    operations_of,
+    result_number,
+)
+from ....dialects.iree.dispatch import DISPATCH_REGION, DispatchRegion
+from ....dialects.upstream.linalg import tensor_type
+from ....dialects.upstream.tensor import VIEWS
+from ...rewriting import Miss
+
+# Whose results may be stored packed: with one of any other kind in a region,
+# code generation does not tile all of it by the tiles of the packed store.
+_TILED = frozenset(
+    {
+        *("tensor.collapse_shape", "tensor.expand_shape", "tensor.empty"),
+        *("tensor.extract_slice", "arith.constant"),
+        *("iree_encoding.unset_encoding", "iree_encoding.set_encoding"),
+        *("iree_linalg_ext.attention", "iree_linalg_ext.online_attention"),
+        "iree_linalg_ext.gather",
+    }
+)
+_TILED_DIALECTS = ("linalg", "headrace")
+# Nothing makes these at run time, or not in this function.
+_GIVEN = ("arith.constant", "util.global.load", "hal.tensor.import", "flow.tensor.constant")
+
+
+@dataclass(frozen=True)
+class Source:
+    """Result ``result`` of ``region``, behind ``steps`` of reshapes in order."""
+
+    region: DispatchRegion
+    result: int
+    steps: tuple[Operation, ...]
+
+    @property
+    def output(self) -> Value:
+        return self.region.op.results[self.result]
+
+
+def find_source(encode: Operation) -> Source | Miss:
+    """The region result that ``encode`` packs, if the encoding can be fused into it."""
+    block = encode.block
+    value: Value = encode.operands[0]
+    if not isinstance(value.type, RankedTensorType) or tensor_type(value).rank == 0:
+        return Miss("its source has no dimensions")
+    steps: list[Operation] = []
+    maker = defining_op(value)
+    while maker is not None and maker.name in VIEWS:
+        steps.append(maker)
+        value = maker.operands[0]
+        maker = defining_op(value)
+    if maker is None or maker.name in _GIVEN:
+        return Miss("its source is an input or a constant", silent=True)
+    if maker.name != DISPATCH_REGION:
+        return Miss(f"its source is made by '{maker.name}', not by a dispatch region")
+    if maker.block != block or any(step.block != block for step in steps):
+        return Miss("the dispatch region that makes its source is in another block")
+    region = DispatchRegion.of(maker)
+    if region is None:
+        return Miss("the dispatch region that makes its source has several blocks")
+    return Source(region, result_number(value), tuple(reversed(steps)))
+
+
+def body_fault(region: DispatchRegion) -> str | None:
+    """Why no packed result can be added to a region; None where one can.
+
+    The list of ops is that of IREE's own pass, and constants.
+    """
+    if region.has_count:
+        return "the dispatch region has a workgroup count, made for the results that it has"
+    for op in operations_of(region.body):
+        if any(isinstance(r.type, RankedTensorType) for r in op.results) and not _is_tiled(op):
+            return f"the dispatch region holds '{op.name}', which is not tiled with a packed store"
+    return None
+
+
+def _is_tiled(op: Operation) -> bool:
+    return op.name in _TILED or op.name.partition(".")[0] in _TILED_DIALECTS

@@ -1,0 +1,82 @@
+"""The reductions of a dispatch region, and what they go into."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ....dialects.ir.bindings import Operation, RankedTensorType, Value, operations_of, walk
+from ....dialects.iree.dispatch import DispatchRegion
+from ....dialects.upstream.generic import GENERIC, is_parallel, iterators_of, maps_of
+from ....dialects.upstream.linalg import DYNAMIC, tensor_type
+
+# Linalg ops other than `generic` that only have parallel loops.
+_PARALLEL = """
+abs add broadcast ceil copy div div_unsigned elementwise erf exp fill floor log map max min mul
+negf pack powf reciprocal round rsqrt select sqrt square sub tanh transpose unpack
+"""
+_PARALLEL_NAMES = frozenset(f"linalg.{name}" for name in _PARALLEL.split())
+_OTHER_REDUCTIONS = (
+    "headrace.matmul",
+    "iree_linalg_ext.attention",
+    "iree_linalg_ext.online_attention",
+)
+
+
+@dataclass(frozen=True)
+class Reductions:
+    """The reductions of a region: the ranks of their results, of those also that
+    reduce a dynamic dimension, and the values that every one of them goes into."""
+
+    ranks: frozenset[int]
+    dynamic_ranks: frozenset[int]
+    into: frozenset[Value]
+
+    def all_go_into(self, value: Value) -> bool:
+        """Whether nothing is reduced beside ``value``, or from it."""
+        return not self.ranks or value in self.into
+
+
+def reductions_of(region: DispatchRegion) -> Reductions:
+    ranks: set[int] = set()
+    dynamic_ranks: set[int] = set()
+    into: dict[Value, int] = {}  # per value a bit for each reduction
+    count = 0
+    for op in operations_of(region.body):
+        bits = 0
+        for inner in walk(op) if len(op.regions) else (op,):
+            for operand in inner.operands:
+                bits |= into.get(operand, 0)
+        if _is_reduction(op):
+            bits |= 1 << count
+            count += 1
+            found = {tensor_type(result).rank for result in op.results}
+            ranks |= found
+            if _reduces_dynamic_dimension(op):
+                dynamic_ranks |= found
+        if bits:
+            into.update(dict.fromkeys(op.results, bits))
+    after_all = (value for value, bits in into.items() if bits == (1 << count) - 1)
+    return Reductions(frozenset(ranks), frozenset(dynamic_ranks), frozenset(after_all))
+
+
+def _reduces_dynamic_dimension(op: Operation) -> bool:
+    """Whether it does, for a ``linalg.generic``; for other ops whether it may."""
+    tensors = [(i, v) for i, v in enumerate(op.operands) if isinstance(v.type, RankedTensorType)]
+    if op.name != GENERIC:
+        return any(DYNAMIC in tensor_type(value).shape for _, value in tensors)
+    reduced = {f"d{loop}" for loop, kind in enumerate(iterators_of(op)) if kind == "reduction"}
+    maps = maps_of(op)
+    return any(
+        size == DYNAMIC and not reduced.isdisjoint(re.findall(r"d\d+", str(place)))
+        for index, value in tensors
+        for size, place in zip(tensor_type(value).shape, maps[index].results, strict=True)
+    )
+
+
+def _is_reduction(op: Operation) -> bool:
+    if op.name == GENERIC:
+        return not is_parallel(op)
+    if op.name.startswith("linalg."):
+        return op.name not in _PARALLEL_NAMES
+    return op.name in _OTHER_REDUCTIONS

@@ -1,0 +1,145 @@
+"""Moves encodings up through decodes and broadcasts, to the narrow tensor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ....dialects.ir.bindings import Attribute, IntegerAttr, Operation, OpResult, Value, defining_op
+from ....dialects.iree.encoding import encoding_of
+from ....dialects.iree.encoding_ops import SET_ENCODING, OperandEncoding, set_encoding
+from ....dialects.upstream.generic import maps_of
+from ....dialects.upstream.linalg import DYNAMIC, TensorBuilder, dims_map, tensor_type
+from ...analysis.elementwise import (
+    element_bits,
+    input_count,
+    is_bit_extend,
+    is_broadcast,
+    made_by_empty,
+    positions,
+)
+from ...rewriting import Miss, Pattern, Rewriter, apply_patterns
+from ...targets.tiling import Tiling
+
+
+def bubble_encodings(module: Operation, tiling: Tiling) -> None:
+    """Wherever the target can decode or broadcast within the matmul."""
+    apply_patterns(module, [BubbleSetEncoding(tiling)])
+
+
+@dataclass(frozen=True)
+class Source:
+    """The op that makes what is packed, and per input the way to it."""
+
+    maker: Operation
+    encodings: tuple[Attribute | None, ...]  # None: read as it is
+
+
+class BubbleSetEncoding(Pattern[Source]):
+    """Packs what an elementwise op reads instead of what it makes.
+
+    %w = linalg.generic ins(%q : tensor<8x4xi8>) -> tensor<8x4xf32>   // a decode
+    %p = iree_encoding.set_encoding %w : tensor<8x4xf32> -> tensor<8x4xf32, #rhs>
+    // =>
+    %pq = iree_encoding.set_encoding %q : tensor<8x4xi8> -> tensor<8x4xi8, #rhs'>
+    %p = linalg.generic ins(%pq) -> tensor<8x4xf32, #rhs>
+
+    ``#rhs'`` is ``#rhs`` with one more map: from the dimensions of ``%w`` to
+    those of ``%q``.
+    """
+
+    roots = (SET_ENCODING,)
+
+    def __init__(self, tiling: Tiling) -> None:
+        self.tiling = tiling
+
+    def match(self, op: Operation) -> Source | Miss:
+        source = op.operands[0]
+        maker = defining_op(source)
+        if maker is None or not (is_bit_extend(maker) or is_broadcast(maker)):
+            return Miss("what is packed is neither decoded nor broadcast", silent=True)
+        encoding = OperandEncoding.parse(_encoding(op))
+        if encoding is None:
+            return Miss("only encodings of matmuls are moved", silent=True)
+        if not made_by_empty(maker.operands[-1]):
+            return Miss("the decode starts from values of its own", silent=True)
+        if not _only_packed(source):
+            return Miss("packed after the decode: others read the decoded tensor, too", silent=True)
+        if any(element_bits(v) < 8 for v in list(maker.operands)[:-1] if tensor_type(v).rank):
+            return Miss("packed after the decode: parts of bytes cannot be packed", silent=True)
+        bits = element_bits(source)
+        if not self.tiling.fuses(encoding, bits):
+            return Miss("packed after the decode: the target's kernel would repeat it", silent=True)
+        return Source(maker, tuple(_input_encodings(maker, encoding)))
+
+    def rewrite(self, op: Operation, match: Source, rewriter: Rewriter) -> None:
+        maker = match.maker
+        for user in [use.owner.operation for use in maker.results[0].uses]:
+            if user.name == "tensor.dim":
+                b = TensorBuilder(rewriter.before(user), user.location)
+                rewriter.replace(user, [_size(b, maker, int(_constant(user.operands[1]) or 0))])
+        b = TensorBuilder(rewriter.before(op), op.location)
+        dims = list(op.operands)[1:]
+        operands = list(maker.operands)
+        for index, encoding in enumerate(match.encodings):
+            if encoding is not None:
+                operands[index] = set_encoding(b, operands[index], encoding, dims)
+                rewriter.created(OpResult(operands[index]).owner)
+        type_ = tensor_type(op.results[0])
+        sizes = [_size(b, maker, i) for i, size in enumerate(type_.shape) if size == DYNAMIC]
+        operands[-1] = b.op("tensor.empty", sizes, type_)
+        made = maker.clone(ip=b.ip).operation
+        for index, operand in enumerate(operands):
+            made.operands[index] = operand
+        made.results[0].set_type(type_)
+        rewriter.replace(op, [made.results[0]])
+        rewriter.erase_if_dead(maker)
+
+
+def _encoding(op: Operation) -> Attribute:
+    encoding = encoding_of(op.results[0].type)
+    assert encoding is not None
+    return encoding
+
+
+def _only_packed(value: Value) -> bool:
+    """Whether nobody but encodings reads a value; its size may be asked for."""
+    for use in value.uses:
+        user = use.owner.operation
+        if user.name == "tensor.dim" and _constant(user.operands[1]) is not None:
+            continue
+        if user.name != SET_ENCODING:
+            return False
+    return True
+
+
+def _constant(value: Value) -> int | None:
+    maker = defining_op(value)
+    if maker is None or maker.name != "arith.constant":
+        return None
+    return IntegerAttr(maker.attributes["value"]).value
+
+
+def _input_encodings(maker: Operation, encoding: OperandEncoding) -> list[Attribute | None]:
+    """For each input; None for scalars, which have no layout."""
+    maps = maps_of(maker)
+    loops = positions(maps[-1])  # which loop each result dimension runs along
+    found: list[Attribute | None] = []
+    for map_ in maps[: input_count(maker)]:
+        if not map_.results:
+            found.append(None)
+            continue
+        with maker.context:
+            source = dims_map(len(loops), [loops.index(loop) for loop in positions(map_)])
+        found.append(encoding.through(source).attribute(maker.context))
+    return found
+
+
+def _size(b: TensorBuilder, maker: Operation, dim: int) -> Value:
+    """The size of a dimension of what ``maker`` makes, from what it reads."""
+    maps = maps_of(maker)
+    loop = positions(maps[-1])[dim]
+    for operand, map_ in enumerate(maps[:-1]):
+        loops = positions(map_)
+        if loop in loops:
+            return b.dim(maker.operands[operand], loops.index(loop))
+    return b.dim(maker.operands[-1], dim)

@@ -1,0 +1,24 @@
+"""Where to pack an operand that loops do not change."""
+
+from __future__ import annotations
+
+from ....dialects.ir.bindings import Block, Operation, Value
+
+
+def before_loops(op: Operation, value: Value) -> Operation:
+    """The op before which ``value`` can be packed for ``op``: itself, or the
+    outermost loop around it that ``value`` comes from outside of.
+
+    Not a conditional: it would be packed where nobody asks for it.
+    """
+    place = op
+    while _block_of(value) != place.block:
+        parent = place.parent
+        if parent is None or parent.operation.name != "scf.for":
+            break
+        place = parent.operation
+    return place
+
+
+def _block_of(value: Value) -> Block:
+    return value.owner if isinstance(value.owner, Block) else value.owner.operation.block

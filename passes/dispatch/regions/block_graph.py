@@ -1,0 +1,58 @@
+"""The ops of one block by position, and who reads whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ....dialects.ir.bindings import Block, Operation, Value, operations_of, walk
+from ....dialects.iree.dispatch import DISPATCH_REGION
+
+# What is in them is somebody's dispatch already.
+OPAQUE = (DISPATCH_REGION, "flow.dispatch.workgroups")
+
+
+class BlockGraph:
+    """Positions of a block's ops, fixed while groups are chosen.
+
+    What is nested in an op counts as read by that op.
+    """
+
+    def __init__(self, block: Block) -> None:
+        self.ops = operations_of(block)
+        self._makers: dict[Value, int] = {}
+        self._readers: dict[Value, list[int]] = {}
+        self._captured: set[Value] = set()
+        for position, op in enumerate(self.ops):
+            for operand, nested in _all_operands(op):
+                if operand in self._makers:
+                    if nested and op.name.startswith("linalg."):
+                        self._captured.add(operand)
+                    readers = self._readers[operand]
+                    if not readers or readers[-1] != position:
+                        readers.append(position)
+            for result in op.results:
+                self._makers[result] = position
+                self._readers[result] = []
+
+    def maker(self, value: Value) -> int | None:
+        """The position of the op that makes ``value``; None if it is not in the block."""
+        return self._makers.get(value)
+
+    def readers(self, value: Value) -> list[int]:
+        """Positions of the ops that read a value of this block, in order, each once."""
+        return self._readers[value]
+
+    def is_captured(self, value: Value) -> bool:
+        """Whether the body of a structured op reads a value of this block: no
+        tile of it would do, as that may ask for any element."""
+        return value in self._captured
+
+
+def _all_operands(op: Operation) -> Iterator[tuple[Value, bool]]:
+    """What an op reads, and whether something nested in it does."""
+    for operand in op.operands:
+        yield operand, False
+    if len(op.regions):
+        for inner in walk(op)[1:]:
+            for operand in inner.operands:
+                yield operand, True

@@ -1,0 +1,115 @@
+"""Makes a ``flow.dispatch.region`` of a group of ops."""
+
+from __future__ import annotations
+
+from ....dialects.ir.bindings import (
+    Block,
+    DenseI32ArrayAttr,
+    InsertionPoint,
+    Operation,
+    OpResult,
+    Value,
+    defining_op,
+    result_number,
+    walk,
+)
+from ....dialects.ir.cloning import Mapping, clone_op
+from ....dialects.iree.dispatch import RETURN, create_region
+from ....dialects.iree.encoding_ops import UNSET_ENCODING
+from ....dialects.purity import is_pure
+from ....dialects.upstream.linalg import DYNAMIC, TensorBuilder, tensor_type
+from .block_graph import BlockGraph
+from .group import Group
+
+_COPIED = ("tensor.empty", "linalg.fill")
+
+
+def build_region(graph: BlockGraph, group: Group) -> None:
+    """Moves a group's members into a region where its anchor stands.
+
+    The values that others read become results. Clones, fills and empty tensors
+    are copied in; the originals stay for whoever else reads them. What is
+    postponed moves to below the region.
+    """
+    members = sorted(group.members)
+    anchor = graph.ops[group.anchor]
+    outputs = _outputs(graph, group, members)
+    b = TensorBuilder(InsertionPoint(anchor), anchor.location)
+    sizes = [size for output in outputs for size in _sizes(b, output)]
+    region = create_region([output.type for output in outputs], sizes, loc=anchor.location, ip=b.ip)
+    body = Block.create_at_start(region.regions[0], [], [])
+    for output, result in zip(outputs, region.results, strict=True):
+        output.replace_all_uses_with(result)
+    inner: Mapping = dict(zip(region.results, outputs, strict=True))
+    for position in sorted({*group.members, *group.clones}):
+        op = graph.ops[position]
+        end = InsertionPoint(body)
+        _copy_inits(graph, op, inner, end)
+        if position in group.clones:
+            clone_op(op, inner, end)
+            continue
+        op.detach_from_parent()
+        body.append(op)
+        for nested in walk(op):
+            for index, operand in enumerate(nested.operands):
+                if operand in inner:
+                    nested.operands[index] = inner[operand]
+    Operation.create(RETURN, operands=outputs, loc=anchor.location, ip=InsertionPoint(body))
+    for position in sorted(group.postponed, reverse=True):
+        graph.ops[position].move_after(region)
+
+
+def _outputs(graph: BlockGraph, group: Group, members: list[int]) -> list[Value]:
+    """What is read by ops outside, in program order; each value once."""
+    return [
+        result
+        for member in members
+        for result in graph.ops[member].results
+        if any(reader not in group.members for reader in graph.readers(result))
+    ]
+
+
+def _copy_inits(graph: BlockGraph, op: Operation, inner: Mapping, end: InsertionPoint) -> None:
+    """Copies of the fills and empty tensors that ``op`` starts from."""
+    for operand in op.operands:
+        maker = defining_op(operand)
+        if operand in inner or maker is None or maker.name not in _COPIED:
+            continue
+        if graph.maker(operand) is None:
+            continue
+        _copy_inits(graph, maker, inner, end)
+        clone_op(maker, inner, end)
+
+
+def _sizes(b: TensorBuilder, value: Value) -> list[Value]:
+    """The dynamic sizes of a member's result, from values outside the group."""
+    shape = tensor_type(value).shape
+    dynamic = [dim for dim, size in enumerate(shape) if size == DYNAMIC]
+    if not dynamic:
+        return []
+    op = OpResult(value).owner.operation
+    if op.name == UNSET_ENCODING:
+        count = DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])[1]
+        return list(op.operands)[1 : 1 + count]
+    if op.name.startswith("linalg."):
+        init = op.operands[len(op.operands) - len(op.results) + result_number(value)]
+        maker = defining_op(init)
+        while maker is not None and maker.name == "linalg.fill":
+            init = maker.operands[1]
+            maker = defining_op(init)
+        if maker is not None and maker.name == "tensor.empty":
+            return list(maker.operands)
+        return [b.dim(init, dim) for dim in dynamic]
+    source = op.operands[0]
+    return [b.dim(source, dim) for dim in dynamic]
+
+
+def erase_unused(graph: BlockGraph) -> None:
+    """Erases originals of which only copies are used, and what fed only them."""
+    for op in reversed(graph.ops):
+        if _is_original(op) and all(next(iter(r.uses), None) is None for r in op.results):
+            op.erase()
+
+
+def _is_original(op: Operation) -> bool:
+    return op.name in _COPIED or (op.name.startswith(("linalg.", "headrace.")) and is_pure(op))

@@ -1,0 +1,200 @@
+"""What goes into one dispatch region with a tensor that is to be packed."""
+
+from __future__ import annotations
+
+import heapq
+
+from ....dialects.headrace import DequantizeOp, QuantizeOp
+from ....dialects.ir.bindings import AffineMap, Operation, RankedTensorType, Value
+from ....dialects.upstream.generic import GENERIC, iterators_of, maps_of
+from ....dialects.upstream.linalg import tensor_type
+from ....dialects.upstream.tensor import RESHAPES
+from ...analysis.elementwise import (
+    input_count,
+    is_bit_extend,
+    is_elementwise,
+    is_permutation,
+    is_projected_permutation,
+)
+from ...analysis.matmul_loops import is_free
+from .block_graph import BlockGraph
+from .group import MOST_OPERANDS, Group, read_from_outside
+from .postponing import readers_between
+
+_DECODE = DequantizeOp.OPERATION_NAME
+_ENCODE = QuantizeOp.OPERATION_NAME
+
+
+def producer_group(
+    graph: BlockGraph, encode: Operation, taken: set[int], copied: set[int]
+) -> Group | None:
+    """What makes the tensor that ``encode`` packs, with the elementwise ops and
+    reductions before it; None where that is not for this pass.
+
+    ``taken``: ops that may not become members; ``copied``: what regions have
+    copies of.
+    """
+    root = graph.maker(encode.operands[0])
+    while root is not None and graph.ops[root].name in RESHAPES:
+        root = graph.maker(graph.ops[root].operands[0])
+    if root is None or root in taken or not _is_groupable(graph.ops[root]):
+        return None
+    group = Group(root, {root})
+    _add_producers(graph, group, taken, copied)
+    taken |= group.members | group.postponed
+    copied |= group.clones
+    return group
+
+
+def _is_groupable(op: Operation) -> bool:
+    if op.name in (_ENCODE, _DECODE):
+        return True
+    if not op.name.startswith("linalg.") or op.name == "linalg.fill" or not is_free(op):
+        return False
+    return len(op.results) > 0 and all(
+        isinstance(r.type, RankedTensorType) and r.type.rank > 0 for r in op.results
+    )
+
+
+def _add_producers(graph: BlockGraph, group: Group, taken: set[int], copied: set[int]) -> None:
+    """Pulls in ops that make what members read, latest first: all members that
+    may read an op are then known when its turn comes."""
+
+    def is_fixed(position: int) -> bool:
+        return position in taken or position in copied or position in group.clones
+
+    loops = _loop_count(graph.ops[group.anchor])
+    fits: dict[int, bool] = {}
+    waiting: list[int] = []
+
+    def offer(member: int) -> None:
+        for operand, map_ in _reads(graph.ops[member]):
+            maker = graph.maker(operand)
+            if maker is None:
+                continue
+            fit = _can_be_computed_with(graph.ops[maker], map_, loops)
+            if maker not in fits:
+                heapq.heappush(waiting, -maker)
+            fits[maker] = fit and fits.get(maker, True)
+
+    offer(group.anchor)
+    while waiting:
+        maker = -heapq.heappop(waiting)
+        if not fits[maker] or maker in taken:
+            continue
+        is_decode = _is_decode(graph.ops[maker])
+        if is_decode and _is_repeated(graph, group, maker):
+            group.clones.add(maker)
+            continue
+        postponed = None
+        if _may_move(graph, group, maker) and _sums_fit(graph, group, maker, loops):
+            postponed = readers_between(graph, maker, group.anchor, group.members, is_fixed)
+        if postponed is not None:
+            group.members.add(maker)
+            group.postponed |= postponed
+            offer(maker)
+        elif is_decode:
+            group.clones.add(maker)
+
+
+def _sums_fit(graph: BlockGraph, group: Group, maker: int, loops: int) -> bool:
+    """Whether IREE 3.13 tiles the region's reductions with one more op in it.
+
+    It does tile any over as many loops as what is packed has, or a single one
+    over more loops of which each element is read at one place. Others fail
+    with "large vector sizes" on CPUs.
+    """
+    if not _reduces(graph.ops[maker]):
+        return True
+    sums = [m for m in (*group.members, maker) if _reduces(graph.ops[m])]
+    if all(len(iterators_of(graph.ops[m])) == loops for m in sums):
+        return True
+    return len(sums) == 1 and _is_read_once(graph, group, maker)
+
+
+def _is_read_once(graph: BlockGraph, group: Group, member: int) -> bool:
+    """Whether a chain of single reads leads from an op to the group's anchor."""
+    while member != group.anchor:
+        results = list(graph.ops[member].results)
+        readers = graph.readers(results[0])
+        if len(results) > 1 or len(readers) > 1:
+            return False
+        if list(graph.ops[readers[0]].operands).count(results[0]) != 1:
+            return False
+        member = readers[0]
+    return True
+
+
+def _is_repeated(graph: BlockGraph, group: Group, decode: int) -> bool:
+    """Whether a decode of what is in memory has readers outside that decode it
+    for themselves: then nobody writes it."""
+    op = graph.ops[decode]
+    maker = graph.maker(op.operands[0])
+    if maker is not None and _is_groupable(graph.ops[maker]):
+        return False
+    others = [r for r in graph.readers(op.results[0]) if r not in group.members]
+    return len(others) > 0 and all(graph.ops[r].name.startswith("linalg.") for r in others)
+
+
+def _may_move(graph: BlockGraph, group: Group, maker: int) -> bool:
+    """Whether the region may hold an op, if all who read it can be below.
+
+    What others read becomes a second result: one at most, and none besides
+    reductions (IREE issue 24058: a store is left outside the loop over
+    workgroups).
+    """
+    if any(graph.is_captured(result) for result in graph.ops[maker].results):
+        return False
+    members = {*group.members, maker}
+    shared = sum(_is_read_outside(graph, members, m) for m in members if m != group.anchor)
+    if shared > 1 or (shared and any(_reduces(graph.ops[m]) for m in members)):
+        return False
+    return len(read_from_outside(graph, members)) < MOST_OPERANDS
+
+
+def _is_read_outside(graph: BlockGraph, members: set[int], member: int) -> bool:
+    results = graph.ops[member].results
+    return any(reader not in members for result in results for reader in graph.readers(result))
+
+
+def _reduces(op: Operation) -> bool:
+    return op.name == GENERIC and not is_elementwise(op)
+
+
+def _is_decode(op: Operation) -> bool:
+    return op.name == _DECODE or is_bit_extend(op)
+
+
+def _reads(op: Operation) -> list[tuple[Value, AffineMap | None]]:
+    """The tensors that an op computes from; None stands for the identity."""
+    if op.name == GENERIC:
+        maps = maps_of(op)
+        inputs = list(op.operands)[: input_count(op)]
+        return list(zip(inputs, maps[: len(inputs)], strict=True))
+    if op.name in (_ENCODE, _DECODE):
+        return [(op.operands[0], None)]
+    return []
+
+
+def _can_be_computed_with(maker: Operation, map_: AffineMap | None, loops: int) -> bool:
+    """Whether an op can be computed tile by tile in the loops of a reader that
+    reads it through ``map_``."""
+    if maker.name in (_ENCODE, _DECODE):
+        return map_ is None or is_permutation(map_)
+    if maker.name != GENERIC:
+        return False
+    if not all(is_projected_permutation(m) for m in maps_of(maker)):
+        return False
+    if map_ is None or is_permutation(map_):
+        return True
+    # A row's sum, say, that all elements of the row read.
+    return (
+        not is_elementwise(maker)
+        and is_projected_permutation(map_)
+        and len(map_.results) > 0
+        and len(iterators_of(maker)) == loops
+    )
+
+
+def _loop_count(op: Operation) -> int:
+    return len(iterators_of(op)) if op.name == GENERIC else tensor_type(op.results[0]).rank

@@ -1,0 +1,75 @@
+"""The element types in which values travel through a headrace collective.
+
+IREE's input pipeline makes unsigned StableHLO types signless, but does not
+know our ops; so nothing but signless integers and floats may reach them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ....dialects.ir.bindings import (
+    ComplexType,
+    FloatType,
+    InsertionPoint,
+    IntegerType,
+    Location,
+    RankedTensorType,
+    Type,
+    Value,
+)
+from ....dialects.ops.constraints import element_type_of
+from ....dialects.upstream.stablehlo import bitcast_convert, build, convert
+from ...rewriting import Miss
+
+
+@dataclass(frozen=True)
+class Carrier:
+    """How a value is taken apart before a collective and put together after.
+
+    ``element`` is the element type that travels. A complex value travels as
+    its two parts; a value that a reduction promotes is first converted to
+    ``promoted``, StableHLO's type for the reduction.
+    """
+
+    element: Type
+    promoted: Type
+    is_complex: bool = False
+
+    def split(self, value: Value, loc: Location, ip: InsertionPoint) -> list[Value]:
+        if element_type_of(value) != self.promoted:
+            value = convert(value, self.promoted, loc=loc, ip=ip)
+        if self.is_complex:
+            type_ = _with_element(value.type, self.element, loc)
+            return [build(part, [value], type_, loc=loc, ip=ip) for part in ("real", "imag")]
+        if self.promoted != self.element:
+            return [bitcast_convert(value, self.element, loc=loc, ip=ip)]
+        return [value]
+
+    def join(self, parts: Sequence[Value], type_: Type, loc: Location, ip: InsertionPoint) -> Value:
+        """The parts of a result back in ``type_``, the original op's."""
+        if self.is_complex:
+            return build("complex", parts, type_, loc=loc, ip=ip)
+        if self.promoted == self.element:
+            return parts[0]
+        return bitcast_convert(parts[0], self.promoted, loc=loc, ip=ip)
+
+
+def carrier_of(element: Type, reduction: str = "") -> Carrier | Miss:
+    """The carrier of StableHLO's ``element`` type; ``reduction`` is "" for movement."""
+    if isinstance(element, IntegerType):
+        if element.is_signless:
+            return Carrier(element, element)
+        return Carrier(IntegerType.get_signless(element.width, element.context), element)
+    if isinstance(element, ComplexType):
+        if reduction in ("", "add"):
+            return Carrier(element.element_type, element, is_complex=True)
+        return Miss(f"'{reduction}' of {element} cannot be done on real and imaginary parts")
+    if isinstance(element, FloatType):
+        return Carrier(element, element)
+    return Miss(f"headrace collectives take no {element}")
+
+
+def _with_element(type_: Type, element: Type, loc: Location) -> Type:
+    return RankedTensorType.get(list(RankedTensorType(type_).shape), element, loc=loc)

@@ -1,0 +1,247 @@
+"""Raises StableHLO's collectives and device ids."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ....dialects.headrace import CollectiveOp, PartitionIdOp, ReplicaIdOp, device_id
+from ....dialects.ir.bindings import (
+    DictAttr,
+    FloatAttr,
+    FloatType,
+    InsertionPoint,
+    IntegerAttr,
+    Location,
+    Operation,
+    RankedTensorType,
+    StringAttr,
+    Type,
+    UnitAttr,
+    Value,
+    error_at,
+)
+from ....dialects.ops.collectives import (
+    all_gather,
+    all_reduce,
+    all_to_all,
+    collective_permute,
+    reduce_scatter,
+)
+from ....dialects.ops.constraints import element_type_of, shape_of
+from ....dialects.upstream.stablehlo import convert, integer, splat_constant
+from ...analysis.stablehlo_reductions import find_reduction
+from ...remarks import remark
+from ...rewriting import Miss, Pattern, Rewriter
+from .carriers import Carrier, carrier_of
+from .groups import DeviceGrid, Groups
+
+# The key in mhlo.frontend_attributes with which a model asks for pipelining:
+# in JAX, jax.experimental.xla_metadata.set_xla_metadata(headrace_pipeline="true").
+PIPELINE_KEY = "headrace_pipeline"
+
+_RESIZED_DIMS = {
+    "stablehlo.all_gather": "all_gather_dim",
+    "stablehlo.reduce_scatter": "scatter_dimension",
+}
+_REDUCING = ("stablehlo.all_reduce", "stablehlo.reduce_scatter")
+
+
+@dataclass(frozen=True)
+class _Collective:
+    groups: Groups
+    reduction: str
+    carriers: tuple[Carrier, ...]  # one per operand
+
+
+class RaiseCollective(Pattern[_Collective]):
+    """A collective on n values becomes n headrace collectives.
+
+    Groups become lists of global device ids; unsigned values travel as
+    signless ones, complex values as real and imaginary parts. In groups of
+    one device nothing travels, and no op is left.
+
+    Before:
+        %g = "stablehlo.all_gather"(%x) <{all_gather_dim = 0 : i64, replica_groups =
+          dense<[[0, 1]]> : tensor<1x2xi64>, use_global_device_ids, ...}>
+          : (tensor<4xui8>) -> tensor<8xui8>
+    After:
+        %b = stablehlo.bitcast_convert %x : (tensor<4xui8>) -> tensor<4xi8>
+        %h = "headrace.all_gather"(%b) {dim = 0 : i64, pipelined = false,
+          replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}
+          : (tensor<4xi8>) -> tensor<8xi8>
+        %g = stablehlo.bitcast_convert %h : (tensor<8xi8>) -> tensor<8xui8>
+    """
+
+    roots = (
+        "stablehlo.all_gather",
+        "stablehlo.all_reduce",
+        "stablehlo.all_to_all",
+        "stablehlo.collective_permute",
+        "stablehlo.reduce_scatter",
+    )
+
+    def __init__(self, grid: DeviceGrid) -> None:
+        self.grid = grid
+
+    def match(self, op: Operation) -> _Collective | Miss:
+        if len(op.operands) != len(op.results):
+            return Miss("it does not have one result per operand")
+        types = [value.type for value in (*op.operands, *op.results)]
+        if not all(isinstance(t, RankedTensorType) and t.encoding is None for t in types):
+            return Miss("it works on other values than ranked tensors")
+        groups = self.grid.groups_of(op)
+        if isinstance(groups, Miss):
+            return groups
+        reduction, elements = "", [element_type_of(value) for value in op.operands]
+        if op.name in _REDUCING:
+            found = find_reduction(op)
+            if isinstance(found, Miss):
+                return found
+            reduction, elements = found[0], [found[1]] * len(elements)
+        carriers: list[Carrier] = []
+        for element, result in zip(elements, op.results, strict=True):
+            carrier = carrier_of(element, reduction)
+            if isinstance(carrier, Miss):
+                return carrier
+            if element_type_of(result) != element:
+                return Miss(f"it gives {element_type_of(result)} from a reduction in {element}")
+            carriers.append(carrier)
+        _check_group_size(op, groups)
+        return _Collective(groups, reduction, tuple(carriers))
+
+    def rewrite(self, op: Operation, match: _Collective, rewriter: Rewriter) -> None:
+        ip, loc = rewriter.before(op), op.location
+        results: list[Value] = []
+        for value, result, carrier in zip(op.operands, op.results, match.carriers, strict=True):
+            parts = [
+                _collective(op, part, match, loc, ip) for part in carrier.split(value, loc, ip)
+            ]
+            results.append(carrier.join(parts, result.type, loc, ip))
+        rewriter.replace(op, results)
+
+    def missed(self, op: Operation, miss: Miss) -> None:
+        remark(op, f"'{op.name}' not raised: {miss.reason}")
+
+
+def _collective(
+    op: Operation, value: Value, match: _Collective, loc: Location, ip: InsertionPoint
+) -> Value:
+    """The headrace op of the same kind on one signless value."""
+    groups, reduction = match.groups, match.reduction
+    if groups and len(groups[0]) == 1:
+        return value  # nobody to talk to
+    made: CollectiveOp
+    match op.name.removeprefix("stablehlo."):
+        case "all_gather":
+            made = all_gather(value, integer(op, "all_gather_dim"), groups, loc=loc, ip=ip)
+        case "all_reduce":
+            made = all_reduce(value, reduction, groups, loc=loc, ip=ip)
+        case "reduce_scatter":
+            dim = integer(op, "scatter_dimension")
+            made = reduce_scatter(value, dim, reduction, groups, loc=loc, ip=ip)
+        case "all_to_all":
+            split, concat = integer(op, "split_dimension"), integer(op, "concat_dimension")
+            made = all_to_all(value, split, concat, groups, loc=loc, ip=ip)
+        case _:
+            if not groups:
+                return _zeros(value, loc, ip)
+            made = collective_permute(value, groups, loc=loc, ip=ip)
+    _keep_attributes(op, made)
+    return made.results[0]
+
+
+def _zeros(value: Value, loc: Location, ip: InsertionPoint) -> Value:
+    """What a permute without pairs gives: no device is a target."""
+    element = element_type_of(value)
+    zero = (
+        FloatAttr.get(element, 0.0, loc=loc)
+        if isinstance(element, FloatType)
+        else IntegerAttr.get(element, 0)
+    )
+    return splat_constant(zero, element, shape_of(value), loc=loc, ip=ip)
+
+
+def _keep_attributes(op: Operation, made: CollectiveOp) -> None:
+    for name in op.attributes:
+        if name.startswith("headrace."):
+            made.attributes[name] = op.attributes[name]
+    if _asks_for_pipelining(op):
+        made.attributes["headrace.pipeline"] = UnitAttr.get(op.context)
+
+
+def _asks_for_pipelining(op: Operation) -> bool:
+    if "mhlo.frontend_attributes" not in op.attributes:
+        return False
+    entries = op.attributes["mhlo.frontend_attributes"]
+    if not isinstance(entries, DictAttr) or PIPELINE_KEY not in entries:
+        return False
+    wish = entries[PIPELINE_KEY]
+    return isinstance(wish, StringAttr) and wish.value.lower() in ("true", "1")
+
+
+def _check_group_size(op: Operation, groups: Groups) -> None:
+    """Raises HeadraceError if shapes and groups do not fit."""
+    expected = _implied_group_size(op)
+    if expected is None or not groups or len(groups[0]) == expected:
+        return
+    raise error_at(
+        op,
+        f"'{op.name}' has shapes for groups of {expected} devices, but its groups have "
+        f"{len(groups[0])}; does the module say mhlo.num_partitions and mhlo.num_replicas?",
+    )
+
+
+def _implied_group_size(op: Operation) -> int | None:
+    if op.name == "stablehlo.all_to_all":
+        return integer(op, "split_count")
+    names = {
+        "stablehlo.all_gather": "all_gather_dim",
+        "stablehlo.reduce_scatter": "scatter_dimension",
+    }
+    if op.name not in names:
+        return None
+    dim = integer(op, names[op.name])
+    sizes = [RankedTensorType(v.type) for v in (op.operands[0], op.results[0])]
+    if any(type_.is_dynamic_dim(dim) for type_ in sizes):
+        return None
+    small, large = sorted(type_.get_dim_size(dim) for type_ in sizes)
+    return large // small if small else None
+
+
+class ExplainBroadcast(Pattern[None]):
+    """Matches nothing: says that a collective_broadcast is not raised."""
+
+    roots = ("stablehlo.collective_broadcast",)
+
+    def match(self, op: Operation) -> Miss | None:
+        return Miss("headrace has no broadcast between devices; all_gather and slice instead")
+
+    def missed(self, op: Operation, miss: Miss) -> None:
+        remark(op, f"'{op.name}' not raised: {miss.reason}")
+
+
+class RaiseDeviceId(Pattern[None]):
+    """partition_id and replica_id, which StableHLO types as unsigned.
+
+    Before:
+        %p = stablehlo.partition_id : tensor<ui32>
+    After:
+        %i = "headrace.partition_id"() : () -> tensor<i32>
+        %p = stablehlo.convert %i : (tensor<i32>) -> tensor<ui32>
+    """
+
+    roots = ("stablehlo.partition_id", "stablehlo.replica_id")
+
+    def match(self, op: Operation) -> Miss | None:
+        return None
+
+    def rewrite(self, op: Operation, match: None, rewriter: Rewriter) -> None:
+        ip, loc = rewriter.before(op), op.location
+        kind = PartitionIdOp if op.name == "stablehlo.partition_id" else ReplicaIdOp
+        made = device_id(kind, loc=loc, ip=ip)
+        type_: Type = element_type_of(op.results[0])
+        rewriter.replace(op, [convert(made.result, type_, loc=loc, ip=ip)])
+
+
+def collective_patterns(grid: DeviceGrid) -> tuple[Pattern[_Collective] | Pattern[None], ...]:
+    return (RaiseCollective(grid), ExplainBroadcast(), RaiseDeviceId())

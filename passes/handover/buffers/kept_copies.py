@@ -1,0 +1,76 @@
+"""Copies of tensors that IREE makes, whatever it finds out of them."""
+
+from __future__ import annotations
+
+from ....dialects.ir.bindings import Attribute, DenseI32ArrayAttr, DenseI64ArrayAttr, Value
+from ....dialects.iree.flow import allocate
+from ....dialects.upstream.linalg import TensorBuilder, tensor_type
+from ....dialects.upstream.tensor import (
+    DYNAMIC,
+    dynamic_sizes,
+    prepend_unit_dim,
+    slice_along,
+    with_sizes,
+)
+
+
+def kept_copy(b: TensorBuilder, value: Value, device: Attribute | None) -> Value:
+    """``value`` written into an allocation, in parts: IREE takes what is
+    written as a whole for a copy of its own, which it may leave out."""
+    type_ = tensor_type(value)
+    if type_.rank == 0:
+        copy = kept_copy(b, prepend_unit_dim(b, value), device)
+        return b.collapse_shape(copy, [], type_)
+    dim = next((d for d, size in enumerate(type_.shape) if size not in (DYNAMIC, 0, 1)), None)
+    if dim is None:
+        return _copy_into_larger(b, value, device)
+    whole = allocate(b, type_, dynamic_sizes(b, value), device)
+    for start, size in ((0, 1), (1, type_.shape[dim] - 1)):
+        whole = insert_along(b, slice_along(b, value, dim, start, size), whole, dim, start)
+    return whole
+
+
+def _copy_into_larger(b: TensorBuilder, value: Value, device: Attribute | None) -> Value:
+    """The same where no dimension can be cut: into all but the last of one more rows."""
+    type_ = tensor_type(value)
+    size = type_.shape[0]
+    larger = with_sizes(type_, {0: DYNAMIC if size == DYNAMIC else size + 1})
+    sizes = dynamic_sizes(b, value)
+    if size == DYNAMIC:
+        sizes[0] = b.op("arith.addi", [sizes[0], b.index(1)], sizes[0].type)
+    return _first_rows(b, insert_along(b, value, allocate(b, larger, sizes, device), 0, 0), value)
+
+
+def _first_rows(b: TensorBuilder, larger: Value, like: Value) -> Value:
+    """As much of ``larger`` as ``like`` has."""
+    type_ = tensor_type(like)
+    sizes = dynamic_sizes(b, like)
+    with b.loc.context:
+        attributes: dict[str, Attribute] = {
+            "static_offsets": DenseI64ArrayAttr.get([0] * type_.rank),
+            "static_sizes": DenseI64ArrayAttr.get(list(type_.shape)),
+            "static_strides": DenseI64ArrayAttr.get([1] * type_.rank),
+            "operandSegmentSizes": DenseI32ArrayAttr.get([1, 0, len(sizes), 0]),
+        }
+    return b.op("tensor.extract_slice", [larger, *sizes], type_, attributes)
+
+
+def insert_along(
+    b: TensorBuilder, part: Value, whole: Value, dim: int, start: int | Value
+) -> Value:
+    """``part`` in ``whole``, from ``start`` on along ``dim``."""
+    shape = list(tensor_type(part).shape)
+    offsets = [0] * len(shape)
+    offsets[dim] = start if isinstance(start, int) else DYNAMIC
+    dynamic_offsets = [] if isinstance(start, int) else [start]
+    sizes = dynamic_sizes(b, part)
+    segments = [1, 1, len(dynamic_offsets), len(sizes), 0]
+    with b.loc.context:
+        attributes: dict[str, Attribute] = {
+            "static_offsets": DenseI64ArrayAttr.get(offsets),
+            "static_sizes": DenseI64ArrayAttr.get(shape),
+            "static_strides": DenseI64ArrayAttr.get([1] * len(shape)),
+            "operandSegmentSizes": DenseI32ArrayAttr.get(segments),
+        }
+    operands = [part, whole, *dynamic_offsets, *sizes]
+    return b.op("tensor.insert_slice", operands, whole.type, attributes)

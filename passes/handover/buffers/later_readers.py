@@ -1,0 +1,273 @@
+"""Who may still read a buffer when an op writes into it.
+
+IREE (3.13) lets an op that updates a tensor take over the tensor's buffer
+where it is the last user in program order. It then cuts the program into
+pieces that run as soon as their operands are there, so that a reader that
+stands before the update may run after it, or beside it, and finds what the
+update wrote. The one order that always holds is that of values: a reader is
+done where the update is computed from what it gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from ....dialects.ir.bindings import (
+    Attribute,
+    Block,
+    BlockArgument,
+    Operation,
+    RankedTensorType,
+    Value,
+    address_of,
+    defining_op,
+    operations_of,
+    walk,
+)
+from ....dialects.upstream.tensor import VIEWS
+from .branches import forwarded_operand
+
+# IREE never writes where these are, or makes them anew for each user.
+_NEVER_WRITTEN = (
+    *("arith.constant", "linalg.fill", "tensor.empty", "tensor.from_elements", "tensor.splat"),
+    "util.global.load",
+)
+_VIEWS = (*VIEWS, "tensor.extract_slice")
+# The operand whose buffer the result takes over.
+_UPDATES = {"tensor.insert_slice": 1, "flow.tensor.update": 0}
+# Their last operands, as many as results, are what they update.
+_DESTINATION_STYLE = ("linalg.", "iree_linalg_ext.", "tm_tensor.")
+
+
+@dataclass(frozen=True)
+class Use:
+    """Operand ``index`` of ``op``."""
+
+    op: Operation
+    index: int
+
+    @property
+    def value(self) -> Value:
+        return self.op.operands[self.index]
+
+    def same_as(self, other: Use) -> bool:
+        return self.index == other.index and self.op == other.op
+
+
+class LaterReaders:
+    """Answers for one function whose loops are branches; the ops may change between questions.
+
+    ``devices`` are the devices of values, as ``flow.tensor.transfer`` has
+    them: one to where its operand is makes no copy.
+    """
+
+    def __init__(self, function: Operation, devices: dict[Value, Attribute]) -> None:
+        self._blocks = list(function.regions[0].blocks)
+        self._devices = devices
+        self._reached: dict[tuple[int, int], list[bool]] = {}
+
+    def exposed(self, op: Operation) -> list[Use]:
+        """The uses that need a copy of their own, so that nothing reads what ``op`` writes.
+
+        They are operands that ``op``, or a dispatch region that it is, may
+        write into, or those of branches by which what is written comes in.
+        """
+        sources = list(all_operands(op))
+        return _each_once(
+            found for use in _updated(op) for found in self._exposed(use, op, sources, {})
+        )
+
+    def borrowed(self, op: Operation) -> list[Use]:
+        """The uses by which ``op`` would write into what a caller owns: an argument of
+        the function, as an operand or as what branches bring."""
+        return _each_once(found for use in _updated(op) for found in self._borrowed(use, {}))
+
+    def _borrowed(self, use: Use, seen: dict[Value, None]) -> list[Use]:
+        root = self.root(use.value)
+        if root in seen or not isinstance(root, BlockArgument):
+            return []
+        seen[root] = None
+        argument = BlockArgument(root)
+        if self._block_index(argument.owner) == 0:
+            return [use]
+        found: list[Use] = []
+        for branch, start in _edges(argument.owner):
+            found += self._borrowed(Use(branch, start + argument.arg_number), seen)
+        return found
+
+    def _exposed(
+        self, use: Use, op: Operation, sources: Sequence[Value], seen: dict[Value, None]
+    ) -> list[Use]:
+        """For a buffer that ``op`` uses and that is written when all ``sources`` are there."""
+        root = self.root(use.value)
+        if root in seen or self._is_never_written(root):
+            return []
+        seen[root] = None
+        readers = [r for r in self.readers(root) if not r.same_as(use)]
+        argument = BlockArgument(root) if isinstance(root, BlockArgument) else None
+        if not readers and argument is None:
+            return []
+        done, arguments = computed_by(sources)
+        if any(self._may_be_late(reader.op, op, root, done) for reader in readers):
+            return [use]
+        found: list[Use] = []
+        if argument is not None:
+            block = argument.owner
+            positions = [a.arg_number for a in arguments if a.owner == block]
+            for branch, start in _edges(block):
+                came = Use(branch, start + argument.arg_number)
+                needed = [branch.operands[start + position] for position in positions]
+                found += self._exposed(came, branch, needed, seen)
+        return found
+
+    def _may_be_late(self, reader: Operation, op: Operation, root: Value, done: set[int]) -> bool:
+        """Whether a reader of ``root`` may run after ``op`` or beside it."""
+        top = self.top(reader)
+        if top == op and not op.name.startswith("cf."):
+            return False
+        before, at, home = (self._block_index(o) for o in (top.block, op.block, _block_of(root)))
+        if before == at:
+            return op.is_before_in_block(top) or top == op or address_of(top) not in done
+        if self._reaches(at, before, home):
+            return True
+        return self._reaches(before, at, home) and address_of(top) not in done
+
+    def _reaches(self, start: int, end: int, home: int) -> bool:
+        """Whether control may go from block ``start`` to ``end`` and not through ``home``,
+        where there would be another value."""
+        if (start, home) not in self._reached:
+            found = [False] * len(self._blocks)
+            pending = [start]
+            while pending:
+                for successor in self._blocks[pending.pop()].successors:
+                    index = self._block_index(successor)
+                    if index != home and not found[index]:
+                        found[index] = True
+                        pending.append(index)
+            self._reached[start, home] = found
+        return self._reached[start, home][end]
+
+    def _block_index(self, block: Block) -> int:
+        return self._blocks.index(block)
+
+    def top(self, op: Operation) -> Operation:
+        """``op``, or the op of the function's own blocks that it is in."""
+        while (parent := op.parent) is not None and parent.name != "func.func":
+            op = parent.operation
+        return op
+
+    def written_root(self, value: Value) -> Value | None:
+        """The value whose buffer ``value`` is in; None where IREE writes into a copy of it."""
+        root = self.root(value)
+        return None if self._is_never_written(root) else root
+
+    def _is_never_written(self, root: Value) -> bool:
+        op = defining_op(root)
+        if op is None:
+            return self._block_index(_block_of(root)) == 0  # what a caller owns
+        return op.name in _NEVER_WRITTEN
+
+    def root(self, value: Value) -> Value:
+        """The value whose buffer ``value`` is in."""
+        while (op := defining_op(value)) is not None and self._is_view(op):
+            value = op.operands[0]
+        return value
+
+    def _is_view(self, op: Operation) -> bool:
+        if op.name == "flow.tensor.transfer":
+            device = self._devices.get(op.operands[0])
+            return device is not None and device == op.attributes["target"]
+        return op.name in _VIEWS
+
+    def readers(self, root: Value) -> Iterator[Use]:
+        """Who reads ``root``, a view of it, or what is sent to the same device of the
+        same value: equal transfers become one, also where a view stands between."""
+        pending = self._equal_transfers(root)
+        while pending:
+            for operand in pending.pop().uses:
+                user = operand.owner.operation
+                if self._is_view(user):
+                    pending.append(user.results[0])
+                elif user.name != "tensor.dim":
+                    yield Use(user, operand.operand_number)
+
+    def _equal_transfers(self, root: Value) -> list[Value]:
+        """``root``; where it is sent, all that is sent so."""
+        transfer = defining_op(root)
+        if transfer is None or transfer.name != "flow.tensor.transfer":
+            return [root]
+        target = transfer.attributes["target"]
+        found: list[Value] = []
+        pending = [self.root(transfer.operands[0])]
+        while pending:
+            for operand in pending.pop().uses:
+                user = operand.owner.operation
+                if self._is_view(user):
+                    pending.append(user.results[0])
+                elif user.name == "flow.tensor.transfer" and user.attributes["target"] == target:
+                    found.append(user.results[0])
+        return found
+
+
+def _each_once(uses: Iterable[Use]) -> list[Use]:
+    found: list[Use] = []
+    for use in uses:
+        if not any(use.same_as(other) for other in found):
+            found.append(use)
+    return found
+
+
+def _updated(op: Operation) -> list[Use]:
+    """The operands whose buffers a result of ``op``, or of what is in it, may take over."""
+    ops = walk(op) if op.name.startswith("flow.dispatch.") else [op]
+    made = {result for each in ops[1:] for result in each.results}
+    return [use for each in ops for use in _destinations(each) if use.value not in made]
+
+
+def _destinations(op: Operation) -> list[Use]:
+    if op.name in _UPDATES:
+        return [Use(op, _UPDATES[op.name])]
+    tensors = [result for result in op.results if isinstance(result.type, RankedTensorType)]
+    if not tensors or not op.name.startswith(_DESTINATION_STYLE):
+        return []
+    count = len(op.operands)
+    return [Use(op, index) for index in range(count - len(tensors), count)]
+
+
+def all_operands(op: Operation) -> Iterator[Value]:
+    for each in walk(op) if len(op.regions) else [op]:
+        yield from each.operands
+
+
+def computed_by(values: Iterable[Value]) -> tuple[set[int], list[BlockArgument]]:
+    """Addresses of the ops that ``values`` are computed by, and the block
+    arguments that these start from. The set is for membership only."""
+    done: set[int] = set()
+    arguments: dict[Value, None] = {}
+    pending = list(values)
+    while pending:
+        value = pending.pop()
+        op = defining_op(value)
+        if op is None:
+            arguments[value] = None
+        elif address_of(op) not in done:
+            done.add(address_of(op))
+            pending.extend(all_operands(op))
+    return done, [BlockArgument(value) for value in arguments]
+
+
+def _edges(block: Block) -> Iterator[tuple[Operation, int]]:
+    """The branches to ``block``, each with the position of its first operand for it."""
+    branches: dict[int, Operation] = {}
+    for predecessor in block.predecessors:
+        last = operations_of(predecessor)[-1]
+        branches.setdefault(address_of(last), last)
+    for branch in branches.values():
+        for start in forwarded_operand(branch, block, 0):
+            yield branch, start
+
+
+def _block_of(value: Value) -> Block:
+    owner = value.owner
+    return owner if isinstance(owner, Block) else owner.operation.block

@@ -1,0 +1,60 @@
+"""The pass ``keep-arguments``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ...dialects.ir.bindings import InsertionPoint, Operation, Value, operations_of
+from ...dialects.ir.functions import DONATED, argument_attributes, functions_of
+from ...dialects.upstream.linalg import TensorBuilder
+from ..base import Pass
+from .buffers.device_of_values import devices_of_values
+from .buffers.kept_copies import kept_copy
+from .buffers.later_readers import LaterReaders
+
+
+@dataclass(frozen=True)
+class KeepArguments(Pass):
+    """Copies arguments before they are updated: they are the caller's.
+
+    IREE 3.13 updates an argument in place where that is its last use: the
+    array that the caller passed holds other numbers after the call, and gives
+    another result when it is passed again. Arguments with the
+    attribute ``headrace.donated`` stay in place. Loops have to be branches.
+
+    Before::
+
+        func.func @f(%x: tensor<4xf32>, %u: tensor<2xf32>) -> tensor<4xf32> {
+          %y = tensor.insert_slice %u into %x[0] [2] [1] : tensor<2xf32> into tensor<4xf32>
+
+    After::
+
+        func.func @f(%x: tensor<4xf32>, %u: tensor<2xf32>) -> tensor<4xf32> {
+          %e = flow.tensor.alloca : tensor<4xf32>
+          %c = ... // %x in %e, inserted in two parts
+          %y = tensor.insert_slice %u into %c[0] [2] [1] : tensor<2xf32> into tensor<4xf32>
+    """
+
+    name: ClassVar[str] = "keep-arguments"
+
+    def run(self, module: Operation) -> None:
+        for function in functions_of(module):
+            blocks = list(function.regions[0].blocks)
+            if not blocks:
+                continue
+            devices = devices_of_values(module, function)
+            readers = LaterReaders(function, devices)
+            attributes = argument_attributes(function)
+            donated: list[Value] = [
+                argument
+                for argument, given in zip(blocks[0].arguments, attributes, strict=True)
+                if DONATED in given
+            ]
+            for op in [op for block in blocks for op in operations_of(block)]:
+                for use in readers.borrowed(op):
+                    if readers.root(use.value) in donated:
+                        continue
+                    top = readers.top(use.op)
+                    b = TensorBuilder(InsertionPoint(top), top.location)
+                    use.op.operands[use.index] = kept_copy(b, use.value, devices.get(use.value))

@@ -1,0 +1,126 @@
+"""The pass ``separate-updates``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ...dialects.ir.bindings import (
+    Attribute,
+    DenseI64ArrayAttr,
+    InsertionPoint,
+    Operation,
+    Value,
+    defining_op,
+    operations_of,
+)
+from ...dialects.ir.functions import functions_of
+from ...dialects.upstream.linalg import TensorBuilder, tensor_type
+from ...dialects.upstream.tensor import DYNAMIC, VIEWS, slice_along
+from ..base import Pass
+from .buffers.device_of_values import devices_of_values
+from .buffers.kept_copies import kept_copy
+from .buffers.later_readers import LaterReaders
+from .buffers.update_sources import UpdateSources
+
+
+@dataclass(frozen=True)
+class SeparateUpdates(Pass):
+    """Keeps what goes into a tensor from being computed in it while the tensor is read.
+
+    IREE 3.13 lets a dispatch whose result is only inserted into another tensor
+    write it there (``iree-stream-emplace-allocations``), where the tensor is
+    updated in place. It does not ask whether the dispatch itself reads the
+    tensor at other elements, nor whether an op does that stands between the
+    dispatch and the insertion: both find new elements among the old ones. A
+    shifted cache, ``y[1:5] = 2 * y[0:4]``, is wrong so, on every target.
+
+    Where ``update_sources`` finds such a reader, the result is inserted in two
+    parts, which IREE copies: once more the bytes of what is inserted, not of
+    the tensor. What reads just the elements that it writes, or none of them,
+    stays in place. Loops have to be branches.
+
+    Before::
+
+        %s = tensor.extract_slice %z[0] [4] [1] : tensor<8xf32> to tensor<4xf32>
+        %d = math.exp %s : tensor<4xf32>
+        %y = tensor.insert_slice %d into %z[1] [4] [1] : tensor<4xf32> into tensor<8xf32>
+
+    After::
+
+        %s = tensor.extract_slice %z[0] [4] [1] : tensor<8xf32> to tensor<4xf32>
+        %d = math.exp %s : tensor<4xf32>
+        %a = tensor.extract_slice %d[0] [1] [1] : tensor<4xf32> to tensor<1xf32>
+        %0 = tensor.insert_slice %a into %z[1] [1] [1] : tensor<1xf32> into tensor<8xf32>
+        %b = tensor.extract_slice %d[1] [3] [1] : tensor<4xf32> to tensor<3xf32>
+        %y = tensor.insert_slice %b into %0[2] [3] [1] : tensor<3xf32> into tensor<8xf32>
+    """
+
+    name: ClassVar[str] = "separate-updates"
+
+    def run(self, module: Operation) -> None:
+        for function in functions_of(module):
+            if not len(function.regions[0].blocks):
+                continue
+            devices = devices_of_values(module, function)
+            sources = UpdateSources(LaterReaders(function, devices))
+            clashing = [
+                op
+                for block in function.regions[0].blocks
+                for op in operations_of(block)
+                if op.name == "tensor.insert_slice" and sources.clashing_reader(op) is not None
+            ]
+            for op in clashing:
+                _separate(op, devices.get(op.results[0]))
+
+
+def _separate(op: Operation, device: Attribute | None) -> None:
+    b = TensorBuilder(InsertionPoint(op), op.location)
+    source = op.operands[0]
+    dim = _cut(op)
+    if dim is None:
+        op.operands[0] = kept_copy(b, source, device)
+        return
+    target = op.operands[1]
+    for start, size in ((0, 1), (1, tensor_type(source).shape[dim] - 1)):
+        part = slice_along(b, source, dim, start, size)
+        target = _insert_part(b, op, part, target, dim, start)
+    op.results[0].replace_all_uses_with(target)
+    op.erase()
+
+
+def _cut(op: Operation) -> int | None:
+    """The dimension along which what is inserted can be cut in two; None for
+    a part of a tensor, which is in no buffer of its own, and where there is none."""
+    source, target = op.operands[0], op.operands[1]
+    maker = defining_op(source)
+    while maker is not None and maker.name in VIEWS:
+        maker = defining_op(maker.operands[0])
+    if maker is not None and maker.name == "tensor.extract_slice":
+        return None
+    shape = tensor_type(source).shape
+    if len(shape) != tensor_type(target).rank:
+        return None
+    strides = list(DenseI64ArrayAttr(op.attributes["static_strides"]))
+    pairs = enumerate(zip(shape, strides, strict=True))
+    return next((d for d, (n, step) in pairs if step == 1 and n not in (DYNAMIC, 0, 1)), None)
+
+
+def _insert_part(
+    b: TensorBuilder, op: Operation, part: Value, target: Value, dim: int, start: int
+) -> Value:
+    """``part`` of what ``op`` inserts, from ``start`` on along ``dim``, where it goes."""
+    offsets = list(DenseI64ArrayAttr(op.attributes["static_offsets"]))
+    sizes = list(DenseI64ArrayAttr(op.attributes["static_sizes"]))
+    sizes[dim] = tensor_type(part).shape[dim]
+    rest = list(op.operands)[2:]
+    if offsets[dim] == DYNAMIC and start:
+        place = offsets[:dim].count(DYNAMIC)
+        rest[place] = b.op("arith.addi", [rest[place], b.index(start)], rest[place].type)
+    elif offsets[dim] != DYNAMIC:
+        offsets[dim] += start
+    attributes = dict(op.attributes.items())
+    with b.loc.context:
+        attributes["static_offsets"] = DenseI64ArrayAttr.get(offsets)
+        attributes["static_sizes"] = DenseI64ArrayAttr.get(sizes)
+    return b.op("tensor.insert_slice", [part, target, *rest], target.type, attributes)

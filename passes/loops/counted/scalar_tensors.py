@@ -1,0 +1,160 @@
+"""Integer arithmetic on rank-0 tensors, done on scalars.
+
+IREE's StableHLO input pipeline leaves loop counters and indices as
+``tensor<i32>`` computed by rank-0 ``linalg.generic``. On a device each would
+be a launch and a read-back per trip.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ....dialects.ir.bindings import (
+    BoolAttr,
+    DenseIntElementsAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    Operation,
+    RankedTensorType,
+    Type,
+    Value,
+    defining_op,
+    operations_of,
+    result_number,
+)
+from ....dialects.ir.cloning import Mapping, clone_ops
+from ....dialects.purity import is_pure
+from ....dialects.upstream.arith import Scalars
+from ...rewriting import Miss, Pattern, Rewriter
+
+
+def is_scalar_tensor(type_: Type) -> bool:
+    """Whether it is a rank-0 tensor of an integer or index type."""
+    if not isinstance(type_, RankedTensorType) or type_.rank != 0:
+        return False
+    return isinstance(type_.element_type, IntegerType | IndexType)
+
+
+@dataclass(frozen=True)
+class _Computed:
+    generic: Operation
+    result: int
+
+
+class ExtractOfGeneric(Pattern[_Computed]):
+    """Computes an extracted integer on scalars, once for all that extract it.
+
+    Before::
+
+        %1 = linalg.generic ins(%a : tensor<i32>) { addi %in, %c } -> tensor<i32>
+        %2 = tensor.extract %1[] : tensor<i32>
+
+    After::
+
+        %0 = tensor.extract %a[] : tensor<i32>
+        %2 = arith.addi %0, %c : i32
+
+    Both stand where the generic stood, so that nothing that was computed
+    before a loop is computed in it.
+    """
+
+    roots = ("tensor.extract",)
+
+    def match(self, op: Operation) -> _Computed | Miss:
+        tensor = op.operands[0]
+        generic = defining_op(tensor)
+        if generic is None or generic.name != "linalg.generic" or not is_scalar_tensor(tensor.type):
+            return Miss("not an integer computed on rank-0 tensors", silent=True)
+        inputs = _inputs(generic)
+        if not all(is_scalar_tensor(v.type) for v in inputs):
+            return Miss("computed from other than rank-0 integers", silent=True)
+        if not is_pure(generic):
+            return Miss("computed with side effects", silent=True)
+        body = generic.regions[0].blocks[0]
+        inits = list(body.arguments)[len(inputs) :]
+        if any(next(iter(a.uses), None) is not None for a in inits):
+            return Miss("reads its init", silent=True)
+        return _Computed(generic, result_number(tensor))
+
+    def rewrite(self, op: Operation, match: _Computed, rewriter: Rewriter) -> None:
+        generic = match.generic
+        ip = rewriter.before(generic)
+        body = generic.regions[0].blocks[0]
+        values: Mapping = {}
+        extracted: Mapping = {}
+        for argument, tensor in zip(body.arguments, _inputs(generic), strict=False):
+            if tensor not in extracted:
+                extract = Operation.create(
+                    "tensor.extract",
+                    results=[argument.type],
+                    operands=[tensor],
+                    loc=op.location,
+                    ip=ip,
+                )
+                rewriter.created(extract)
+                extracted[tensor] = extract.results[0]
+            values[argument] = extracted[tensor]
+        *ops, terminator = operations_of(body)
+        clone_ops(ops, values, ip)
+        yielded = terminator.operands[match.result]
+        scalar = values.get(yielded, yielded)
+        for use in list(generic.results[match.result].uses):
+            user = use.owner.operation
+            if user.name == "tensor.extract":
+                rewriter.replace(user, [scalar])
+        rewriter.erase_if_dead(generic)
+
+
+class ExtractOfScalar(Pattern[Value]):
+    """``extract(from_elements(x))`` and ``extract(constant)`` are scalars.
+
+    Before::
+
+        %0 = tensor.from_elements %x : tensor<i32>
+        %1 = tensor.extract %0[] : tensor<i32>
+
+    After: ``%x``.
+    """
+
+    roots = ("tensor.extract",)
+
+    def match(self, op: Operation) -> Value | Miss:
+        tensor = op.operands[0]
+        source = defining_op(tensor)
+        if source is None or not is_scalar_tensor(tensor.type):
+            return Miss("not a rank-0 integer", silent=True)
+        if source.name == "tensor.from_elements":
+            return source.operands[0]
+        if source.name == "arith.constant" and dense_integer(source) is not None:
+            return tensor
+        return Miss("not made from a scalar", silent=True)
+
+    def rewrite(self, op: Operation, match: Value, rewriter: Rewriter) -> None:
+        if isinstance(match.type, RankedTensorType):
+            constant = defining_op(match)
+            assert constant is not None
+            value = dense_integer(constant)
+            assert value is not None
+            match = Scalars(rewriter.before(op), op.location).constant(value, op.results[0].type)
+        rewriter.replace(op, [match])
+
+
+SCALAR_PATTERNS: tuple[Pattern[_Computed] | Pattern[Value], ...] = (
+    ExtractOfScalar(),
+    ExtractOfGeneric(),
+)
+
+
+def dense_integer(constant: Operation) -> int | None:
+    """The one integer of a rank-0 or scalar ``arith.constant``; None if it has
+    none to read, such as a resource."""
+    attribute = constant.attributes["value"]
+    if isinstance(attribute, DenseIntElementsAttr):
+        # Not attribute[0]: the bindings index only the usual widths.
+        attribute = attribute.get_splat_value()
+    return int(attribute.value) if isinstance(attribute, IntegerAttr | BoolAttr) else None
+
+
+def _inputs(generic: Operation) -> list[Value]:
+    return list(generic.operands)[: len(generic.operands) - len(generic.results)]

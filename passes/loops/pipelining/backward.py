@@ -1,0 +1,89 @@
+"""Moves a collective and its chain one trip ahead (prefetch).
+
+Before::
+
+    scf.for %i = 0 to n { %w = slice(%W, %i); %g = all_gather(%w); use(%g) }
+
+After::
+
+    %g0 = all_gather(slice(%W, 0))
+    %g = scf.for %i = 0 to n-1 iter_args(%g = %g0) {
+      %next = all_gather(slice(%W, %i + 1)) {pipelined}
+      use(%g)
+      scf.yield %next
+    }
+    use(%g)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ....dialects.ir.bindings import InsertionPoint, Value
+from ....dialects.ir.cloning import Mapping, clone_ops
+from ....dialects.upstream.arith import Scalars
+from ....dialects.upstream.scf import ForLoop, build_for, last_index
+from ...analysis.pipelined_mark import give_reasons, mark_peeled, mark_pipelined
+from .stages import Ahead, LoopBody
+
+
+def pipeline_backward(
+    body: LoopBody, ahead: Ahead, trips: int | Value, ip: InsertionPoint
+) -> tuple[ForLoop, list[Value]]:
+    """Writes the rotated loop at ``ip``; returns it and the loop's results.
+
+    ``trips`` is at least one. The original loop is left as it is.
+    """
+    loop = body.loop
+    location = loop.op.location
+    moved = [body.ops[p] for p in ahead.moved]
+    rest = [body.ops[p] for p in ahead.rest]
+
+    def issue(
+        index: Value, carried: Sequence[Value], at: InsertionPoint, peeled: bool = False
+    ) -> list[Value]:
+        values: Mapping = {loop.index: index}
+        values.update(zip(body.carried, carried, strict=True))
+        made = clone_ops(moved, values, at)
+        mark_pipelined(made)
+        if peeled:
+            mark_peeled(made)
+        return [values[v] for v in ahead.carried]
+
+    def consume(
+        index: Value,
+        carried: Sequence[Value],
+        given: Sequence[Value],
+        at: InsertionPoint,
+        peeled: bool = False,
+    ) -> list[Value]:
+        values: Mapping = {loop.index: index}
+        values.update(zip(body.carried, carried, strict=True))
+        values.update(zip(ahead.carried, given, strict=True))
+        made = clone_ops(rest, values, at)
+        if peeled:
+            mark_peeled(made)
+            give_reasons(made, "it is in the peeled last trip of its loop")
+        return [values.get(v, v) for v in body.yields]
+
+    count = len(loop.inits)
+
+    def rotated(index: Value, carried: list[Value], at: InsertionPoint) -> list[Value]:
+        following = Scalars(at, location).binary("addi", index, loop.step)
+        ready = issue(following, carried[:count], at)
+        return [*consume(index, carried[:count], carried[count:], at), *ready]
+
+    last = last_index(loop, trips, ip)
+    first = issue(loop.lower, loop.inits, ip, peeled=True)
+    new = build_for(
+        loop.lower,
+        last,
+        loop.step,
+        [*loop.inits, *first],
+        rotated,
+        loc=location,
+        ip=ip,
+        attributes=loop.attributes,
+    )
+    results: list[Value] = [*new.op.results]
+    return new, consume(last, results[:count], results[count:], ip, peeled=True)

@@ -1,0 +1,80 @@
+"""Lays a scale out for an elementwise op over the scaled data.
+
+A scale has one element, or the rank of the data with each size 1, the data's
+size, or a divisor of it (a block per scale). Blocks are made visible by
+splitting the data's dimension in two, so that every access is a plain
+projection: IREE tiles and fuses those, floordiv maps it does not.
+
+Where the scale's size is dynamic, it is taken to be the data's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ....dialects.ir.bindings import AffineMap, RankedTensorType, Value
+from ....dialects.upstream.linalg import DYNAMIC, TensorBuilder, dims_map, tensor_type
+
+
+@dataclass(frozen=True)
+class Blocking:
+    """How the data's dimensions are split: ``groups[d]`` are the loops of dim ``d``."""
+
+    shape: tuple[int, ...]
+    groups: tuple[tuple[int, ...], ...]
+
+    @property
+    def loops(self) -> int:
+        return len(self.shape)
+
+    @property
+    def is_trivial(self) -> bool:
+        return self.loops == len(self.groups)
+
+
+def blocking_of(data: list[int], scale: list[int] | None) -> Blocking:
+    """Splits each blocked dimension into (blocks, block size)."""
+    shape: list[int] = []
+    groups: list[tuple[int, ...]] = []
+    for dim, size in enumerate(data):
+        scales = 1 if scale is None or len(scale) != len(data) else scale[dim]
+        first = len(shape)
+        if is_blocked(scales, size):
+            shape += [scales, DYNAMIC if size == DYNAMIC else size // scales]
+            groups.append((first, first + 1))
+        else:
+            shape.append(size)
+            groups.append((first,))
+    return Blocking(tuple(shape), tuple(groups))
+
+
+def is_blocked(scales: int, size: int) -> bool:
+    """Whether one scale serves, or may serve, a block of the dimension."""
+    return scales not in (1, size, DYNAMIC)
+
+
+def split(b: TensorBuilder, data: Value, blocking: Blocking) -> Value:
+    """The data with its blocked dimensions split."""
+    if blocking.is_trivial:
+        return data
+    type_ = tensor_type(data)
+    result = RankedTensorType.get(list(blocking.shape), type_.element_type, loc=b.loc)
+    return b.expand_shape(data, blocking.groups, result)
+
+
+def join(b: TensorBuilder, value: Value, blocking: Blocking, shape: list[int]) -> Value:
+    """Undoes ``split`` on a value of any element type; ``shape`` is the unsplit one."""
+    if blocking.is_trivial:
+        return value
+    type_ = RankedTensorType.get(shape, tensor_type(value).element_type, loc=b.loc)
+    return b.collapse_shape(value, blocking.groups, type_)
+
+
+def scale_access(b: TensorBuilder, scale: Value, blocking: Blocking) -> tuple[Value, AffineMap]:
+    """The scale without its unit dimensions, and where each loop nest reads it."""
+    shape = list(tensor_type(scale).shape)
+    units = [d for d, size in enumerate(shape) if size == 1]
+    kept = [d for d in range(len(shape)) if d not in units]
+    with b.loc:
+        access = dims_map(blocking.loops, [blocking.groups[d][0] for d in kept])
+    return b.drop_unit_dims(scale, units), access

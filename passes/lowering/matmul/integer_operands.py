@@ -1,0 +1,64 @@
+"""Contractions of integers and floats."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ....dialects.ir.bindings import Operation, Type, Value
+from ....dialects.upstream.arith import Scalars
+from ....dialects.upstream.contraction import INTEGERS_TO_FLOATS, contraction_loops
+from ....dialects.upstream.linalg import TensorBuilder
+from ...rewriting import Miss, Pattern, Rewriter
+from .contraction import CONTRACTIONS, same_contraction
+
+
+@dataclass(frozen=True)
+class _Convert:
+    """The convert of an integer operand in a body."""
+
+    operand: int
+    name: str
+    type: Type
+
+
+class ConvertIntegerOperands(Pattern[list[_Convert]]):
+    """A contraction of floats only; the integers are converted before it.
+
+    %y = linalg.matmul ins(%x, %w : tensor<4x8xbf16>, tensor<8x4xi8>) outs(%o : tensor<4x4xbf16>)
+    // =>
+    %c = linalg.generic ins(%w) { sitofp : i8 to bf16 }
+    %y = linalg.matmul ins(%x, %c : tensor<4x8xbf16>, tensor<8x4xbf16>) outs(%o)
+
+    In the body IREE 3.13 would call a function that CPUs without bf16
+    instructions lack.
+    """
+
+    roots = CONTRACTIONS
+
+    def match(self, op: Operation) -> list[_Convert] | Miss:
+        if contraction_loops(op, integers=True) is None:
+            return Miss("not a contraction of two operands", silent=True)
+        body = op.regions[0].blocks[0]
+        found = [
+            _Convert(i, inner.operation.name, inner.operation.results[0].type)
+            for i, argument in enumerate(list(body.arguments)[:2])
+            for inner in body.operations
+            if inner.operation.name in INTEGERS_TO_FLOATS
+            and inner.operation.operands[0] == argument
+        ]
+        return found or Miss("no operand is converted from integers", silent=True)
+
+    def rewrite(self, op: Operation, match: list[_Convert], rewriter: Rewriter) -> None:
+        b = TensorBuilder(rewriter.before(op), op.location)
+        operands = [op.operands[0], op.operands[1]]
+        for convert in match:
+            operands[convert.operand] = _converted(b, operands[convert.operand], convert)
+        lhs, rhs = operands
+        rewriter.replace(op, [same_contraction(b, op, lhs, rhs, op.operands[2])])
+
+
+def _converted(b: TensorBuilder, value: Value, convert: _Convert) -> Value:
+    def body(s: Scalars, arguments: list[Value]) -> Value:
+        return s.op(convert.name, [arguments[0]], convert.type)
+
+    return b.elementwise(value, [], convert.type, body)

@@ -1,0 +1,138 @@
+"""Extrema of a gathered value, taken on each device's part instead.
+
+The amax of a weight is what its fp8 scale is made from (delayed scaling keeps
+a history of it, current scaling divides by it); as a user of the gathered
+value it would keep that wide on the wire.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ....dialects.headrace import AllGatherOp
+from ....dialects.ir.bindings import FloatType, InsertionPoint, Operation, RankedTensorType, Value
+from ....dialects.ops.collectives import all_reduce
+from ....dialects.ops.constraints import element_type_of, is_wide_float
+from ....dialects.upstream.stablehlo import i64_array, splat_element
+from ....dialects.wire_bytes import received_bytes, tensor_bytes
+from ...analysis.dequantized_values import is_float_convert, retyped_clone
+from ...analysis.stablehlo_reductions import find_reduction
+from ...rewriting import Miss, Rewriter
+
+_KINDS = ("max", "min")
+_UNARY = ("stablehlo.abs", "stablehlo.negate")
+
+OTHER_USER = "the wide value has another user, which would keep it on the wire"
+
+
+@dataclass(frozen=True)
+class GatheredExtrema:
+    """All users of a gathered value but one, each ending in extrema.
+
+    ``steps`` are elementwise ops and the reduces they lead to, makers first.
+    """
+
+    steps: tuple[Operation, ...] = ()
+
+
+def find_extrema(
+    gather: Operation, values: Sequence[tuple[Value, Operation]]
+) -> GatheredExtrema | Miss:
+    """What uses ``values``, each but for one known user, if that is extrema only.
+
+    ``values`` are the result of ``gather`` and conversions of it, all of its
+    shape. An extremum is a ``stablehlo.reduce`` by maximum or minimum from a
+    constant, over the gathered dimension at least, in the block of the gather
+    (so that all devices get there), behind abs, negate and conversions
+    between wide floats. The Miss is for any other user.
+    """
+    steps: list[Operation] = []
+    for value, known in values:
+        uses = list(value.uses)
+        if sum(use.owner.operation == known for use in uses) != 1:
+            return Miss(OTHER_USER)
+        pending = [u.owner.operation for u in uses if u.owner.operation != known]
+        while pending:
+            user = pending.pop()
+            if user.block != gather.block:
+                return Miss(OTHER_USER)
+            if user.name in _UNARY or is_float_convert(user):
+                if not is_wide_float(element_type_of(user.results[0])):
+                    return Miss(OTHER_USER)
+                pending.extend(use.owner.operation for use in user.results[0].uses)
+            elif gather.name != AllGatherOp.OPERATION_NAME or not _is_extremum(
+                user, AllGatherOp(gather).dim.value
+            ):
+                return Miss(OTHER_USER)
+            steps.append(user)
+    found = GatheredExtrema(tuple(steps))
+    if steps and not _pays(AllGatherOp(gather), found):
+        return Miss("the extrema of the gathered value have as many bytes as fp8 saves")
+    return found
+
+
+def _is_extremum(op: Operation, dim: int) -> bool:
+    if op.name != "stablehlo.reduce" or len(op.operands) != 2:
+        return False
+    if dim not in i64_array(op, "dimensions"):
+        return False
+    return _kind(op) is not None and splat_element(op.operands[1]) is not None
+
+
+def _kind(reduce: Operation) -> str | None:
+    """``max`` or ``min``; None for what else a reduce computes."""
+    found = find_reduction(reduce)
+    if isinstance(found, Miss) or found[0] not in _KINDS:
+        return None
+    return found[0]
+
+
+def _pays(gather: AllGatherOp, extrema: GatheredExtrema) -> bool:
+    """Whether fewer bytes travel; where sizes are dynamic, yes."""
+    wide = received_bytes(gather)
+    n = gather.group_size
+    sizes = [
+        tensor_bytes(op.results[0].type) for op in extrema.steps if op.name == "stablehlo.reduce"
+    ]
+    if wide is None:
+        return True
+    width = FloatType(RankedTensorType(gather.operands[0].type).element_type).width // 8
+    added = sum(2 * (n - 1) * size // n for size in sizes if size is not None)
+    return wide // width + added < wide
+
+
+def localize_extrema(
+    gather: Operation, parts: dict[Value, Value], extrema: GatheredExtrema, rewriter: Rewriter
+) -> None:
+    """Takes each extremum on the device's part, then over the group.
+
+    ``parts`` has the part of each gathered value. Exact: maximum and minimum
+    do not depend on the order of their operands, and taking the constant
+    that they start from once per device changes nothing. The old ops go.
+    """
+    if not extrema.steps:
+        return
+    parts = dict(parts)
+    groups = AllGatherOp(gather).groups
+    for op in extrema.steps:
+        ip = rewriter.before(op)
+        part = parts[op.operands[0]]
+        if op.name != "stablehlo.reduce":
+            parts[op.results[0]] = retyped_clone(op, part, ip)
+            continue
+        kind = _kind(op)
+        assert kind is not None
+        local = _reduce_of(op, part, ip)
+        whole = all_reduce(local.results[0], kind, groups, loc=op.location, ip=ip).operation
+        rewriter.created(local)
+        rewriter.created(whole)
+        rewriter.replace_uses(op.results[0], whole.results[0])
+
+
+def _reduce_of(reduce: Operation, value: Value, ip: InsertionPoint) -> Operation:
+    """The same reduce of another value; the result has the same shape, since
+    the dimension that differs is reduced."""
+    new = reduce.clone(ip).operation
+    new.operands[0] = value
+    return new

@@ -1,0 +1,231 @@
+"""Moves a collective from the wide to the fp8 side of a quantize."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ....dialects.fp8 import fp8_format
+from ....dialects.headrace import CollectiveOp, QuantizeOp, quantize
+from ....dialects.ir.bindings import (
+    Block,
+    InsertionPoint,
+    Operation,
+    RankedTensorType,
+    Value,
+    defining_op,
+)
+from ....dialects.ops.collectives import rebuild_collective
+from ....dialects.ops.constraints import element_type_of, is_per_tensor, is_wide_float, shape_of
+from ...analysis.dequantized_values import MAX_DEPTH, is_float_convert, retyped_clone
+from ...analysis.movement.interface import Movement, with_element_type
+from ...analysis.movement.values import movement_of
+from ...analysis.replication import ReplicationAnalysis
+from ...rewriting import Miss, Pattern, Rewriter
+from .collective_scales import NARROWABLE, equality_fault, moved_dims, plan_scale, zeros_fault
+from .gathered_extrema import OTHER_USER, GatheredExtrema, find_extrema, localize_extrema
+from .narrow_dequantize import as_collective, forget_reason
+
+_CONVERTS = ("arith.truncf", "stablehlo.convert")
+
+
+def is_quantize(op: Operation) -> bool:
+    """Whether ``op`` narrows to fp8: a quantize, or a convert without scale."""
+    return op.name == QuantizeOp.OPERATION_NAME or (
+        op.name in _CONVERTS
+        and isinstance(op.results[0].type, RankedTensorType)
+        and fp8_format(op.results[0].type) is not None
+        and is_wide_float(element_type_of(op.operands[0]))
+    )
+
+
+@dataclass(frozen=True)
+class NarrowedInput:
+    """What NarrowQuantize found.
+
+    ``path`` are the movements and conversions from the collective to the
+    quantize, first to last; ``place`` is the op before which the new
+    quantize and the new collective go; ``extrema`` are the other users.
+    """
+
+    collective: Operation
+    path: tuple[Movement | Operation, ...]
+    place: Operation
+    extrema: GatheredExtrema
+
+
+class NarrowQuantize(Pattern[NarrowedInput]):
+    """The quantize is done on each device's part; the collective carries fp8.
+
+        %g = headrace.all_gather %x : bf16
+        %t = stablehlo.transpose %g
+        %q = headrace.quantize %t, %s : fp8
+    ->
+        %p = headrace.quantize %x, %s : fp8
+        %g = headrace.all_gather %p : fp8
+        %q = stablehlo.transpose %g
+
+    Exact: quantize is elementwise, so it commutes with data movement and with
+    collectives that only move data. Every value in between must have no other
+    user: the wide collective would remain, and a narrow one be added to it.
+    Extrema are no such users, the amax that scales are made from:
+
+        %a = stablehlo.abs %g
+        %m = stablehlo.reduce(%a init: %c) applies stablehlo.maximum
+    ->
+        %b = stablehlo.abs %x
+        %n = stablehlo.reduce(%b init: %c) applies stablehlo.maximum
+        %m = headrace.all_reduce %n {reduction = "max"}
+    """
+
+    roots = (QuantizeOp.OPERATION_NAME, *_CONVERTS)
+
+    def __init__(self, analysis: ReplicationAnalysis) -> None:
+        self._analysis = analysis
+
+    def match(self, op: Operation) -> NarrowedInput | Miss:
+        if not is_quantize(op):
+            return Miss("no conversion to fp8", silent=True)
+        path: list[Movement | Operation] = []
+        value = op.operands[0]
+        while True:
+            maker = defining_op(value)
+            if maker is None or len(path) > MAX_DEPTH:
+                return Miss("no collective before the quantize", silent=True)
+            if maker.name in NARROWABLE:
+                break
+            if is_float_convert(maker):
+                path.append(maker)
+                value = maker.operands[0]
+                continue
+            movement = movement_of(maker)
+            if isinstance(movement, Miss):
+                return movement
+            if len(movement.data) != 1:
+                return Miss(f"'{maker.name}' joins the collective with another value")
+            path.append(movement)
+            value = movement.sources[0]
+        path.reverse()
+        return self._check(op, maker, tuple(path))
+
+    def _check(
+        self, op: Operation, maker: Operation, path: tuple[Movement | Operation, ...]
+    ) -> NarrowedInput | Miss:
+        collective = as_collective(maker)
+        extrema = _other_users(op, maker, path)
+        if isinstance(extrema, Miss):
+            return extrema
+        scale = QuantizeOp(op).scale if op.name == QuantizeOp.OPERATION_NAME else None
+        if scale is not None and (fault := self._scale_fault(collective, scale, path)):
+            return Miss(fault)
+        # Where the collective was, if the scale is there already.
+        if scale is None or dominates(scale, maker):
+            return NarrowedInput(maker, path, maker, extrema)
+        if op.block == maker.block:
+            return NarrowedInput(maker, path, op, extrema)
+        return Miss("the quantize is in another region, where its scale is made")
+
+    def _scale_fault(
+        self, collective: CollectiveOp, scale: Value, path: tuple[Movement | Operation, ...]
+    ) -> str | None:
+        shape = shape_of(scale)
+        if not is_per_tensor(shape):
+            steps = [operation_of(step) for step in path if isinstance(step, Movement)]
+            if steps:
+                return f"a per-axis scale does not go back past '{steps[-1].name}'"
+            varying = [d for d in moved_dims(collective) if shape[d] != 1]
+            if varying:
+                return (
+                    f"the scale varies along dimension {varying[0]},"
+                    " along which the devices hold different parts"
+                )
+        equal = self._analysis.equal_over(scale, collective.groups)
+        if not equal:
+            return equality_fault(self._analysis, collective, scale)
+        plan = plan_scale(collective, shape, equal)
+        if isinstance(plan, Miss):
+            return plan.reason
+        return zeros_fault(self._analysis, collective, scale, plan)
+
+    def rewrite(self, op: Operation, match: NarrowedInput, rewriter: Rewriter) -> None:
+        collective = as_collective(match.collective)
+        ip = rewriter.before(match.collective)
+        value = match.collective.operands[0]
+        parts: dict[Value, Value] = {match.collective.results[0]: value}
+        for step in match.path:
+            if isinstance(step, Operation):
+                value = retyped_clone(step, value, ip)
+                parts[step.results[0]] = value
+        localize_extrema(match.collective, parts, match.extrema, rewriter)
+        ip = rewriter.before(match.place)
+        narrow = _rebuild_quantize(op, value, ip)
+        rewriter.created(narrow)
+        new = rebuild_collective(collective, narrow.results[0], ip).operation
+        forget_reason(new)
+        rewriter.created(new)
+        # The movement has operands of its own, so it stays where it was.
+        ip = rewriter.before(op)
+        value = new.results[0]
+        for step in match.path:
+            if isinstance(step, Movement):
+                value = step.clone([value], ip)
+        path = (operation_of(step) for step in reversed(match.path))
+        dead = [op, *reversed(match.extrema.steps), *path, match.collective]
+        for old in dead:
+            self._analysis.forget(old)
+        rewriter.replace(op, [value])
+        for old in dead[1:]:
+            rewriter.erase(old)
+
+
+def _other_users(
+    op: Operation, maker: Operation, path: tuple[Movement | Operation, ...]
+) -> GatheredExtrema | Miss:
+    """Who uses the collective's result and what becomes of it, on the way to
+    the quantize ``op``; a Miss for users that need the wide value."""
+    followers = [*(operation_of(step) for step in path), op]
+    values = [maker.results[0], *(step.results[0] for step in followers[:-1])]
+    # Behind data movement the gathered dimension is another one.
+    moved = next((i for i, step in enumerate(path) if isinstance(step, Movement)), len(path))
+    for value in values[moved + 1 :]:
+        if len(list(value.uses)) != 1:
+            return Miss(OTHER_USER)
+    return find_extrema(maker, list(zip(values, followers, strict=True))[: moved + 1])
+
+
+def operation_of(step: Movement | Operation) -> Operation:
+    return step.op if isinstance(step, Movement) else step
+
+
+def _rebuild_quantize(op: Operation, value: Value, ip: InsertionPoint) -> Operation:
+    if op.name != QuantizeOp.OPERATION_NAME:
+        made = defining_op(retyped_clone(op, value, ip))
+        assert made is not None
+        return made
+    old = QuantizeOp(op)
+    return quantize(
+        value,
+        old.scale,
+        with_element_type(value.type, element_type_of(op.results[0])),
+        scale_mode=old.scale_mode.value,
+        saturate=old.saturate.value,
+        loc=op.location,
+        ip=ip,
+    ).operation
+
+
+def dominates(value: Value, op: Operation) -> bool:
+    """Whether ``value`` can be used by ops right before ``op``, in regions of
+    one block, as all structured control flow has."""
+    owner = value.owner
+    block = owner if isinstance(owner, Block) else owner.operation.block
+    current: Operation | None = op
+    while current is not None and current.block != block:
+        parent = current.parent
+        current = (
+            None
+            if parent is None or parent.operation.name == "builtin.module"
+            else (parent.operation)
+        )
+    if current is None:
+        return False
+    return isinstance(owner, Block) or owner.operation.is_before_in_block(current)

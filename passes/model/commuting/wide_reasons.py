@@ -1,0 +1,201 @@
+"""Why a collective stays wide, for those that fp8 values come to or go from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from ....dialects.fp8 import fp8_format
+from ....dialects.headrace import CollectiveOp, HeadraceOp
+from ....dialects.ir.bindings import (
+    Block,
+    BlockArgument,
+    Operation,
+    OpResult,
+    RankedTensorType,
+    Value,
+)
+from ....dialects.ops.constraints import element_type_of, is_wide_float
+from ....dialects.upstream.contraction import contraction_loops
+from ....dialects.upstream.generic import GENERIC, is_parallel
+from ...analysis.contractions import CONTRACTIONS
+from ...analysis.dequantized_values import is_dequantize, is_float_convert
+from ...analysis.movement.values import movement_of
+from ...rewriting import Miss
+from .collective_scales import NARROWABLE
+from .narrow_dequantize import NarrowDequantize
+from .narrow_quantize import NarrowQuantize, is_quantize
+
+REDUCTION_REASON = "reductions are never narrowed: a sum in fp8 would lose bits"
+
+# How many ops away an fp8 value is looked for. A bound, so that the search is
+# linear in the number of collectives.
+MAX_OPS = 48
+
+_ELEMENTWISE_DIALECTS = ("arith", "chlo", "headrace", "math", "stablehlo", "tensor", "linalg")
+_LOOPS = ("stablehlo.while", "scf.for")
+
+
+class WideReasons:
+    """Finds the reason for one collective at a time, after all rewriting."""
+
+    def __init__(self, after: NarrowDequantize, before: NarrowQuantize) -> None:
+        self._after = after
+        self._before = before
+
+    def reason(self, op: Operation) -> str | None:
+        """Why ``op`` is wide; None if it is narrow or has nothing to do with fp8."""
+        if not is_wide_float(element_type_of(op.operands[0])):
+            return None
+        if op.name not in NARROWABLE:
+            near = _find(op.operands[0], _makers, _is_fp8_data, _local_or_sent)
+            near = near or _find(op.results[0], _users, is_quantize, _moves)
+            return REDUCTION_REASON if near else None
+        return self._operand_reason(op) or self._result_reason(op)
+
+    def _operand_reason(self, op: Operation) -> str | None:
+        path = _find(op.operands[0], _makers, is_dequantize, _local)
+        if path is None:
+            return None
+        miss = self._after.match(op)
+        if isinstance(miss, Miss) and not miss.silent:
+            return miss.reason
+        return _obstacle(path, "between the dequantize and the collective")
+
+    def _result_reason(self, op: Operation) -> str | None:
+        path = _find(op.results[0], _users, is_quantize, _local)
+        if path is None:
+            return None
+        miss = self._before.match(path[-1])
+        if isinstance(miss, Miss) and not miss.silent:
+            return miss.reason
+        return _obstacle(path, "between the collective and the quantize")
+
+
+def _obstacle(path: list[Operation], where: str) -> str:
+    for op in path[:-1]:
+        if op.name in _LOOPS:
+            return f"the value is carried by the loop '{op.name}' {where}"
+        if isinstance(movement_of(op), Miss) and not is_float_convert(op):
+            return f"'{op.name}' {where} is not data movement"
+    return f"too many ops {where}"
+
+
+_Step = Callable[[Value], Iterator[tuple[Operation, list[Value]]]]
+
+
+def _find(
+    start: Value,
+    step: _Step,
+    is_goal: Callable[[Operation], bool],
+    passes: Callable[[Operation], bool],
+) -> list[Operation] | None:
+    """The ops on a shortest way from ``start`` to a goal, the goal last."""
+    queue: list[tuple[Value, list[Operation]]] = [(start, [])]
+    seen: dict[Value, None] = {start: None}
+    for value, path in queue:
+        if len(seen) > MAX_OPS:
+            return None
+        for op, values in step(value):
+            if is_goal(op):
+                return [*path, op]
+            if not passes(op):
+                continue
+            for further in values:
+                if further not in seen:
+                    seen[further] = None
+                    queue.append((further, [*path, op]))
+    return None
+
+
+def _makers(value: Value) -> Iterator[tuple[Operation, list[Value]]]:
+    """The op that makes ``value``, and the tensors it makes it from."""
+    owner = value.owner
+    if not isinstance(owner, Block):
+        op = owner.operation
+        if op.name in _LOOPS:
+            number = OpResult(value).result_number
+            yield op, [_initial(op, number), _yielded(op, number)]
+        else:
+            yield op, [v for v in op.operands if isinstance(v.type, RankedTensorType)]
+        return
+    loop = owner.owner.operation
+    number = BlockArgument(value).arg_number
+    if loop.name == "scf.for":
+        number -= 1
+    if loop.name in _LOOPS and number >= 0:
+        yield loop, [_initial(loop, number), _yielded(loop, number)]
+
+
+def _users(value: Value) -> Iterator[tuple[Operation, list[Value]]]:
+    """The users of ``value`` as data, with the values they make."""
+    for use in value.uses:
+        op = use.owner.operation
+        if op.name == "headrace.quantize" and use.operand_number != 0:
+            continue
+        if op.name in _LOOPS:
+            offset = 3 if op.name == "scf.for" else 0
+            number = use.operand_number - offset
+            if number >= 0:
+                block = op.regions[-1].blocks[0]
+                yield op, [block.arguments[number + (1 if offset else 0)]]
+        elif op.name not in ("stablehlo.return", "scf.yield"):
+            yield op, list(op.results)
+        else:
+            loop = op.parent
+            if loop is not None and loop.operation.name in _LOOPS:
+                block = loop.operation.regions[-1].blocks[0]
+                if op.block == block:
+                    shift = 1 if loop.operation.name == "scf.for" else 0
+                    number = use.operand_number
+                    yield (
+                        loop.operation,
+                        [loop.operation.results[number], block.arguments[number + shift]],
+                    )
+
+
+def _initial(loop: Operation, number: int) -> Value:
+    return loop.operands[number + (3 if loop.name == "scf.for" else 0)]
+
+
+def _yielded(loop: Operation, number: int) -> Value:
+    return loop.regions[-1].blocks[0].operations[-1].operation.operands[number]
+
+
+def _is_fp8_data(op: Operation) -> bool:
+    """Whether ``op`` gives dequantized values, or products of them: partial sums."""
+    if is_dequantize(op):
+        return True
+    if op.name not in (*CONTRACTIONS, "headrace.matmul"):
+        return False
+    if op.name == "linalg.generic" and contraction_loops(op) is None:
+        return False
+    return any(
+        fp8_format(operand.type) or _find(operand, _makers, is_dequantize, _local_or_sent)
+        for operand in op.operands
+    )
+
+
+def _moves(op: Operation) -> bool:
+    """Whether ``op`` hands values on as they are, in another place or float type."""
+    return not isinstance(movement_of(op), Miss) or is_float_convert(op) or op.name in _LOOPS
+
+
+def _local_or_sent(op: Operation) -> bool:
+    """Like ``_local``; a gathered or permuted value counts as well."""
+    return op.name in NARROWABLE or _local(op)
+
+
+def _local(op: Operation) -> bool:
+    """Whether what ``op`` makes of fp8 values still counts as such, which products
+    and sums do not."""
+    declared = HeadraceOp.operations.get(op.name)
+    if declared is not None and (
+        op.name == "headrace.matmul" or issubclass(declared, CollectiveOp)
+    ):
+        return False
+    name = op.name.partition(".")[2]
+    if name.startswith(("dot", "reduce", "convolution", "contract")) or "matmul" in name:
+        return False
+    if op.name == GENERIC and not is_parallel(op):
+        return False
+    return op.name.partition(".")[0] in _ELEMENTWISE_DIALECTS or op.name in _LOOPS

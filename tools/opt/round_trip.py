@@ -1,0 +1,45 @@
+"""--verify-roundtrip: what is written is read back as the same module."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ...compiler.debugging.printing import TextForm, bytecode_of
+from ...dialects import verifier
+from ...dialects.ir.bindings import HeadraceError, Operation, make_context
+from ...dialects.ir.parsing import parse_module
+
+_FULL = TextForm(generic=True, debug_info=True)
+# Some ops' own syntax has no place for locations, as stablehlo.while's block arguments.
+_PLAIN = TextForm(generic=True)
+
+# How each form is written, and what of the module it holds.
+_FORMS: dict[str, tuple[Callable[[Operation], str | bytes], TextForm]] = {
+    "text": (TextForm().text, _PLAIN),
+    "generic text": (_FULL.text, _FULL),
+    "bytecode": (bytecode_of, _FULL),
+}
+
+
+def check_round_trip(module: Operation, name: str) -> None:
+    """Raises HeadraceError where a form does not hold the whole module."""
+    for form, (write, compared) in _FORMS.items():
+        try:
+            again = parse_module(write(module), name, make_context())
+            verifier.verify(again)
+        except HeadraceError as error:
+            raise HeadraceError(
+                f"round trip: the {form} does not parse", *error.diagnostics
+            ) from None
+        expected, found = compared.text(module), compared.text(again)
+        if found != expected:
+            raise HeadraceError(
+                f"round trip: the {form} gives another module{_difference(expected, found)}"
+            )
+
+
+def _difference(expected: str, found: str) -> str:
+    for old, new in zip(expected.splitlines(), found.splitlines(), strict=False):
+        if old != new:
+            return f"; '{old.strip()}' became '{new.strip()}'"
+    return ""
