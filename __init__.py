@@ -16,8 +16,10 @@ TYPE_CHECKING = False  # typing's own takes 10 ms to import; type checkers go by
 if TYPE_CHECKING:
     from typing import Any
 
-    from .compiler.driver import CompileResult
-    from .compiler.driver import compile_program as compile  # noqa: A004 - headrace.compile
+    from .compiler.driver import (
+        CompileResult,
+        compile_program as compile,  # noqa: A004 - headrace.compile
+    )
     from .compiler.options import CompileOptions
     from .dialects.ir.bindings import HeadraceError
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headrace.compiler import pipelines
-from headrace.dialects.ir.bindings import Operation, make_context, walk
+from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
 
@@ -97,7 +97,7 @@ func.func @main(%x: {_WHOLE}, %stack: {_STACK}{weights}) -> ({types}) {{
 
 
 def measure(collectives: int, body: int) -> Row:
-    module = parse_module(synthetic_loop(collectives, body), "loop", make_context())
+    module = parse_module(synthetic_loop(collectives, body), "loop", ir.make_context())
     best, after = float("inf"), module
     for _ in range(REPEATS):
         after = module.clone().operation
@@ -106,12 +106,12 @@ def measure(collectives: int, body: int) -> Row:
         pipeline.run(after)
         best = min(best, time.perf_counter() - start)
     _check_pipelined(after)
-    return Row(collectives, body, best, len(walk(module)), len(walk(after)))
+    return Row(collectives, body, best, len(ir.walk(module)), len(ir.walk(after)))
 
 
-def _check_pipelined(module: Operation) -> None:
-    loops = [op for op in walk(module) if op.name == "scf.for"]
-    moved = [op for loop in loops for op in walk(loop) if "pipelined" in op.attributes]
+def _check_pipelined(module: ir.Operation) -> None:
+    loops = [op for op in ir.walk(module) if op.name == "scf.for"]
+    moved = [op for loop in loops for op in ir.walk(loop) if "pipelined" in op.attributes]
     if not moved or any("pipelined = true" not in str(op) for op in moved):
         raise SystemExit("a collective of the synthetic loop was not pipelined")
 
@@ -125,12 +125,12 @@ def measure_model() -> str:
     for pipeline in (without, steps):
         best = float("inf")
         for _ in range(REPEATS):
-            module = parse_module(text, MODEL.name, make_context())
+            module = parse_module(text, MODEL.name, ir.make_context())
             start = time.perf_counter()
             Pipeline.parse(pipeline).run(module)
             best = min(best, time.perf_counter() - start)
         seconds.append(best)
-        sizes.append(len(walk(module)))
+        sizes.append(len(ir.walk(module)))
     return (
         f"llama8b_scan, all passes: {seconds[0]:.3f} s and {sizes[0]} ops without the pipeliner, "
         f"{seconds[1]:.3f} s and {sizes[1]} ops with it ({sizes[1] / sizes[0]:.2f} x)"

@@ -8,19 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..dialects import verifier
-from ..dialects.ir.bindings import (
-    DenseIntElementsAttr,
-    Diagnostic,
-    HeadraceError,
-    IntegerAttr,
-    Operation,
-    StringAttr,
-    make_context,
-    prepare_context,
-    verify_natively,
-    walk,
-)
+from ..dialects import ir, verifier
 from ..dialects.ops.collectives import device_ids_fault
 from ..passes.pipeline import Instrumentation, NativePass, Step
 from ..passes.remarks import collect_remarks
@@ -32,8 +20,7 @@ from .inputs.torch_programs import lower_torch
 from .iree.child import run_iree_compile
 from .iree.flag_faults import GivenFlag
 from .options import CompileOptions
-from .report import phases as report_phases
-from .report import reader as report
+from .report import phases as report_phases, reader as report
 from .report.encodings import EncodingReader
 from .report.rounding_analysis import RoundingReader
 from .targets import Target, find_target
@@ -49,10 +36,10 @@ class CompileResult:
     do, and why.
     """
 
-    module: Operation
+    module: ir.Operation
     report: report.Report
     vmfb: bytes | None
-    remarks: tuple[Diagnostic, ...]
+    remarks: tuple[ir.Diagnostic, ...]
 
     def data(self) -> bytes:
         """The ``.vmfb``, or the module's text where there is none."""
@@ -80,8 +67,8 @@ def compile_with(
     """``compile_program`` with the options as one object; ``hooks`` watch the passes."""
     target = find_target(options.target)
     form = options.collectives or target.default_collectives
-    module = load_module(source, make_context())
-    prepare_context(module.context)
+    module = load_module(source, ir.make_context())
+    ir.prepare_context(module.context)
     devices = device_count(module, options.devices)
     order = options.pipeline_order
     reader = report.Reader(pipelines.matmuls_read_before(order), pipelines.FIRST_LOWERING)
@@ -103,7 +90,7 @@ def compile_with(
             functions = metadata.describe_functions(module, target.name, form, devices)
             instrumentation = [*hooks, Checkpoints(), reader, roundings, encodings, *extra]
             pipeline.run(module, instrumentation, verify_each=False)
-        except HeadraceError as error:
+        except ir.HeadraceError as error:
             raise explain_unlowered(error) from error
         check_lowered(module)
         metadata.attach(module, roundings.noted(functions))
@@ -149,7 +136,7 @@ def given_flags(target: Target, options: CompileOptions) -> list[GivenFlag]:
     return found
 
 
-def device_count(module: Operation, wanted: int | None) -> int:
+def device_count(module: ir.Operation, wanted: int | None) -> int:
     """How many devices the program is for.
 
     The module's ``num_replicas * num_partitions``; where it states neither,
@@ -162,40 +149,40 @@ def device_count(module: Operation, wanted: int | None) -> int:
     stated = 1
     for name in names:
         if name in module.attributes:
-            stated *= IntegerAttr(module.attributes[name]).value
+            stated *= ir.IntegerAttr(module.attributes[name]).value
     if wanted not in (None, stated):
-        raise HeadraceError(
+        raise ir.HeadraceError(
             f"the module is for {stated} devices (mhlo.num_replicas * mhlo.num_partitions), "
             f"--devices={wanted} does not fit"
         )
     return stated
 
 
-def _highest_device_id(module: Operation) -> int:
+def _highest_device_id(module: ir.Operation) -> int:
     highest = 0
-    for op in walk(module):
+    for op in ir.walk(module):
         for name in ("replica_groups", "source_target_pairs"):
             if name in op.attributes:
                 ids = op.attributes[name]
                 # What is no such table, passes refuse.
-                if isinstance(ids, DenseIntElementsAttr) and not device_ids_fault(name, ids):
+                if isinstance(ids, ir.DenseIntElementsAttr) and not device_ids_fault(name, ids):
                     highest = max([highest, *ids])
     return highest
 
 
-def _select_function(module: Operation, name: str | None) -> None:
+def _select_function(module: ir.Operation, name: str | None) -> None:
     """Makes all public functions but ``name`` private, so that they go."""
     functions = metadata.public_functions(module)
     names = [metadata.function_name(f) for f in functions]
     if not names:
-        raise HeadraceError("the module has no public function with a body")
+        raise ir.HeadraceError("the module has no public function with a body")
     if name is None:
         return
     if name not in names:
-        raise HeadraceError(f"no public function '{name}'; there is: {', '.join(names)}")
+        raise ir.HeadraceError(f"no public function '{name}'; there is: {', '.join(names)}")
     for function in functions:
         if metadata.function_name(function) != name:
-            function.attributes["sym_visibility"] = StringAttr.get("private")
+            function.attributes["sym_visibility"] = ir.StringAttr.get("private")
 
 
 class Checkpoints(Instrumentation):
@@ -209,29 +196,29 @@ class Checkpoints(Instrumentation):
     def __init__(self) -> None:
         self._since: list[str] = []
 
-    def begin(self, steps: Sequence[Step], module: Operation) -> None:
-        verify_natively(module)
+    def begin(self, steps: Sequence[Step], module: ir.Operation) -> None:
+        ir.verify_natively(module)
 
-    def before(self, step: Step, module: Operation) -> None:
+    def before(self, step: Step, module: ir.Operation) -> None:
         if isinstance(step, NativePass):
             self._check(module)
 
-    def after(self, step: Step, module: Operation, seconds: float) -> None:
+    def after(self, step: Step, module: ir.Operation, seconds: float) -> None:
         if not isinstance(step, NativePass):
             self._since.append(step.name)
 
-    def end(self, module: Operation) -> None:
+    def end(self, module: ir.Operation) -> None:
         self._check(module)
 
-    def _check(self, module: Operation) -> None:
+    def _check(self, module: ir.Operation) -> None:
         if not self._since:
             return
         try:
-            verify_natively(module)
+            ir.verify_natively(module)
             verifier.verify(module, bodies=False)
-        except HeadraceError as error:
-            note = Diagnostic("note", f"after pass {', '.join(self._since)}")
-            raise HeadraceError(*error.diagnostics, note) from None
+        except ir.HeadraceError as error:
+            note = ir.Diagnostic("note", f"after pass {', '.join(self._since)}")
+            raise ir.HeadraceError(*error.diagnostics, note) from None
         self._since.clear()
 
 
@@ -247,9 +234,9 @@ class IrDumper(Instrumentation):
             for old in self._folder.glob("[0-9][0-9]-*.mlir"):
                 old.unlink()
         except OSError as error:
-            raise HeadraceError(f"cannot write to '{folder}': {error.strerror}") from None
+            raise ir.HeadraceError(f"cannot write to '{folder}': {error.strerror}") from None
 
-    def after(self, step: Step, module: Operation, seconds: float) -> None:
+    def after(self, step: Step, module: ir.Operation, seconds: float) -> None:
         self._count += 1
         write_file(
             self._folder / f"{self._count:02}-{step.name}.mlir", str(module).encode() + b"\n"

@@ -7,7 +7,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from ..dialects.ir.bindings import HeadraceError
+from ..dialects import ir
 
 
 def check_writable(path: str | Path) -> None:
@@ -16,13 +16,13 @@ def check_writable(path: str | Path) -> None:
     folder = target.parent
     try:
         if target.is_dir():
-            raise HeadraceError(f"cannot write '{path}': Is a directory")
+            raise ir.HeadraceError(f"cannot write '{path}': Is a directory")
         if not folder.is_dir():
-            raise HeadraceError(f"cannot write '{path}': no folder '{folder}'")
+            raise ir.HeadraceError(f"cannot write '{path}': no folder '{folder}'")
         if not os.access(target if target.exists() else folder, os.W_OK):
-            raise HeadraceError(f"cannot write '{path}': Permission denied")
+            raise ir.HeadraceError(f"cannot write '{path}': Permission denied")
     except OSError as error:  # a name too long
-        raise HeadraceError(f"cannot write '{path}': {error.strerror}") from None
+        raise ir.HeadraceError(f"cannot write '{path}': {error.strerror}") from None
 
 
 def write_file(path: str | Path, data: bytes) -> None:
@@ -46,4 +46,4 @@ def write_file(path: str | Path, data: bytes) -> None:
                 os.unlink(temporary)
             raise
     except OSError as error:
-        raise HeadraceError(f"cannot write '{path}': {error.strerror}") from None
+        raise ir.HeadraceError(f"cannot write '{path}': {error.strerror}") from None

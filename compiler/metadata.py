@@ -11,17 +11,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ..dialects.ir.bindings import (
-    ArrayAttr,
-    Attribute,
-    DictAttr,
-    FunctionType,
-    HeadraceError,
-    Operation,
-    StringAttr,
-    TypeAttr,
-    operations_of,
-)
+from ..dialects import ir
 
 KEY = "headrace.metadata"
 # 1 had no roundings.
@@ -65,7 +55,7 @@ class FunctionInfo:
         try:
             data = json.loads(text)
             if data.pop("version") not in range(1, _VERSION + 1):
-                raise HeadraceError("the .vmfb was written by another version of headrace")
+                raise ir.HeadraceError("the .vmfb was written by another version of headrace")
             for key in ("arguments", "results"):
                 data[key] = tuple(ValueInfo(**value) for value in data[key])
             if data.get("roundings") is not None:
@@ -74,39 +64,39 @@ class FunctionInfo:
                     raise ValueError("there are roundings of other results")
             return cls(**data)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise HeadraceError(f"the metadata in the .vmfb is broken: {error}") from None
+            raise ir.HeadraceError(f"the metadata in the .vmfb is broken: {error}") from None
 
 
 def _counts(entry: list[list[Any]]) -> Counts:
     return tuple((str(type_), float(count)) for type_, count in entry)
 
 
-def public_functions(module: Operation) -> list[Operation]:
+def public_functions(module: ir.Operation) -> list[ir.Operation]:
     """The ``func.func`` ops with a body that callers can see."""
-    found: list[Operation] = []
-    for op in operations_of(module.regions[0].blocks[0]):
+    found: list[ir.Operation] = []
+    for op in ir.operations_of(module.regions[0].blocks[0]):
         if op.name == "func.func" and len(op.regions[0].blocks):
             attributes = op.attributes
             private = (
                 "sym_visibility" in attributes
-                and StringAttr(attributes["sym_visibility"]).value != "public"
+                and ir.StringAttr(attributes["sym_visibility"]).value != "public"
             )
             if not private:
                 found.append(op)
     return found
 
 
-def function_name(function: Operation) -> str:
-    return StringAttr(function.attributes["sym_name"]).value
+def function_name(function: ir.Operation) -> str:
+    return ir.StringAttr(function.attributes["sym_name"]).value
 
 
 def describe_functions(
-    module: Operation, target: str, form: str, devices: int
+    module: ir.Operation, target: str, form: str, devices: int
 ) -> list[FunctionInfo]:
     """Reads the per-device signatures, before any lowering changes them."""
     found: list[FunctionInfo] = []
     for function in public_functions(module):
-        type_ = FunctionType(TypeAttr(function.attributes["function_type"]).value)
+        type_ = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
         found.append(
             FunctionInfo(
                 function_name(function),
@@ -120,17 +110,17 @@ def describe_functions(
     return found
 
 
-def _values(function: Operation, key: str, types: Sequence[str]) -> tuple[ValueInfo, ...]:
+def _values(function: ir.Operation, key: str, types: Sequence[str]) -> tuple[ValueInfo, ...]:
     shardings: list[str | None] = [None] * len(types)
     if key in function.attributes:
-        for index, attributes in enumerate(ArrayAttr(function.attributes[key])):
+        for index, attributes in enumerate(ir.ArrayAttr(function.attributes[key])):
             for name in ("mhlo.sharding", "headrace.sharding"):
-                if name in DictAttr(attributes):
-                    shardings[index] = StringAttr(DictAttr(attributes)[name]).value
+                if name in ir.DictAttr(attributes):
+                    shardings[index] = ir.StringAttr(ir.DictAttr(attributes)[name]).value
     return tuple(ValueInfo(t, s) for t, s in zip(types, shardings, strict=True))
 
 
-def attach(module: Operation, functions: Sequence[FunctionInfo]) -> None:
+def attach(module: ir.Operation, functions: Sequence[FunctionInfo]) -> None:
     """Writes the metadata onto the functions of the lowered module."""
     infos = {info.name: info for info in functions}
     with module.context:
@@ -138,9 +128,9 @@ def attach(module: Operation, functions: Sequence[FunctionInfo]) -> None:
             info = infos.get(function_name(function))
             if info is None:
                 continue
-            entries: dict[str, Attribute] = {}
+            entries: dict[str, ir.Attribute] = {}
             if "iree.reflection" in function.attributes:
-                old = DictAttr(function.attributes["iree.reflection"])
+                old = ir.DictAttr(function.attributes["iree.reflection"])
                 entries = {named.name: named.attr for named in old}
-            entries[KEY] = StringAttr.get(info.to_json())
-            function.attributes["iree.reflection"] = DictAttr.get(entries)
+            entries[KEY] = ir.StringAttr.get(info.to_json())
+            function.attributes["iree.reflection"] = ir.DictAttr.get(entries)

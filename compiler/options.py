@@ -7,7 +7,7 @@ import typing
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
-from ..dialects.ir.bindings import HeadraceError
+from ..dialects import ir
 from ..passes.loops.pipeline_collectives import PipelineCollectives, mode_of_kinds
 from ..passes.registry import suggestion
 
@@ -56,26 +56,26 @@ class CompileOptions:
         for name, known in _choices().items():
             value = getattr(self, name)
             if value is not None and value not in known:
-                raise HeadraceError(
+                raise ir.HeadraceError(
                     f"{option_name(name)} must be one of {', '.join(known)}, got '{value}'"
                 )
         if self.devices is not None and self.devices < 1:
-            raise HeadraceError(f"--devices must be at least 1, got {self.devices}")
+            raise ir.HeadraceError(f"--devices must be at least 1, got {self.devices}")
         if self.devices is not None and self.devices > _INT32_MAX:
-            raise HeadraceError(f"--devices must be at most {_INT32_MAX}, got {self.devices}")
+            raise ir.HeadraceError(f"--devices must be at most {_INT32_MAX}, got {self.devices}")
         if not self.cpu:
-            raise HeadraceError("--cpu takes the name of a CPU, or host, got ''")
+            raise ir.HeadraceError("--cpu takes the name of a CPU, or host, got ''")
         try:
             mode_of_kinds(self.pipeline_collectives)
         except ValueError as error:
-            raise HeadraceError(f"--pipeline-collectives: {error}") from None
+            raise ir.HeadraceError(f"--pipeline-collectives: {error}") from None
         if self.pipeline_budget is not None and self.pipeline_budget < 0:
-            raise HeadraceError(
+            raise ir.HeadraceError(
                 f"--pipeline-budget must not be negative, got {self.pipeline_budget}"
             )
         for flag in self.iree_flags:
             if not flag.startswith("-"):
-                raise HeadraceError(f"--iree-flag takes a flag of iree-compile, got '{flag}'")
+                raise ir.HeadraceError(f"--iree-flag takes a flag of iree-compile, got '{flag}'")
 
     @classmethod
     def make(cls, **values: Any) -> Self:
@@ -83,19 +83,19 @@ class CompileOptions:
         names = [f.name for f in dataclasses.fields(cls)]
         for name in values:
             if name not in names:
-                raise HeadraceError(f"unknown option '{name}'{suggestion(name, names)}")
+                raise ir.HeadraceError(f"unknown option '{name}'{suggestion(name, names)}")
         for name in ("iree_flags", "pipeline_collectives"):
             given = values.get(name, ())
             values[name] = (given,) if isinstance(given, str) else tuple(given)
             if not all(isinstance(value, str) for value in values[name]):
-                raise HeadraceError(f"{name} takes strings, got {given!r}")
+                raise ir.HeadraceError(f"{name} takes strings, got {given!r}")
         for name in ("devices", "pipeline_budget"):
             given = values.get(name)
             if given is not None and (isinstance(given, bool) or not isinstance(given, int)):
-                raise HeadraceError(f"{name} takes an integer, got {given!r}")
+                raise ir.HeadraceError(f"{name} takes an integer, got {given!r}")
         for name in ("experimental_multi_use_encoding_fusion", "report"):
             if not isinstance(values.get(name, False), bool):
-                raise HeadraceError(f"{name} takes True or False, got {values[name]!r}")
+                raise ir.HeadraceError(f"{name} takes True or False, got {values[name]!r}")
         return cls(**values)
 
     def pipeliner(self) -> PipelineCollectives:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ..dialects.ir.bindings import Diagnostic, HeadraceError, Operation, error_at, walk
+from ..dialects import ir
 
 # What the pipeline has to have turned into ops that IREE takes.
 _SOURCE_DIALECTS = ("headrace", "stablehlo", "chlo", "mhlo", "vhlo", "sdy", "torch", "tm_tensor")
@@ -21,13 +21,13 @@ _CALLS = {
 _READ_BY_OTHERS = ("torch.constant.", "torch.vtensor.literal", "torch.prim.ListConstruct")
 
 
-def check_lowered(module: Operation) -> None:
+def check_lowered(module: ir.Operation) -> None:
     """Raises HeadraceError if an op is left that IREE does not take.
 
     3.13 crashes on any op that it does not know.
     """
     registered: dict[str, bool] = {}
-    for op in walk(module):
+    for op in ir.walk(module):
         name = op.name
         if name not in registered:
             dialect = name.partition(".")[0]
@@ -35,21 +35,21 @@ def check_lowered(module: Operation) -> None:
                 module.context.is_registered_operation(name)
             )
         if not registered[name]:
-            raise error_at(op, _message(name, _callee(op)))
+            raise ir.error_at(op, _message(name, _callee(op)))
 
 
-def check_torch_lowered(module: Operation) -> None:
+def check_torch_lowered(module: ir.Operation) -> None:
     """Raises HeadraceError at the first torch op that torch-mlir has left.
 
     For a module after its conversions, before types are converted. Constants
     and lists of them are left only because the op that reads them is.
     """
-    for op in walk(module):
+    for op in ir.walk(module):
         if op.name.startswith("torch.") and not op.name.startswith(_READ_BY_OTHERS):
-            raise error_at(op, _message(op.name, _callee(op)))
+            raise ir.error_at(op, _message(op.name, _callee(op)))
 
 
-def explain_unlowered(error: HeadraceError) -> HeadraceError:
+def explain_unlowered(error: ir.HeadraceError) -> ir.HeadraceError:
     """``error``, or a plain one where a native pass met an op that it cannot lower."""
     first = error.diagnostics[0]
     match = _ILLEGAL.search(first.message)
@@ -59,7 +59,7 @@ def explain_unlowered(error: HeadraceError) -> HeadraceError:
     if name in _CALLS:
         callee = re.search(rf'\b{_CALLS[name][0]} = "([^"]*)"', match["op"])
     message = _message(name, callee[1] if callee else "")
-    return HeadraceError(Diagnostic("error", message, first.file, first.line, first.column))
+    return ir.HeadraceError(ir.Diagnostic("error", message, first.file, first.line, first.column))
 
 
 def without_op(message: str) -> str:
@@ -67,7 +67,7 @@ def without_op(message: str) -> str:
     return message.partition(" that was explicitly marked illegal")[0]
 
 
-def _callee(op: Operation) -> str:
+def _callee(op: ir.Operation) -> str:
     """What an op that only calls something calls."""
     if op.name not in _CALLS:
         return ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .ir.bindings import Context, RankedTensorType, Type, ir
+from . import ir
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,8 @@ class Fp8Format:
     has_infinity: bool
     is_fnuz: bool  # no -0; the one NaN is 0x80
 
-    def type(self, context: Context) -> Type:
-        return Type.parse(self.name, context)
+    def type(self, context: ir.Context) -> ir.Type:
+        return ir.Type.parse(self.name, context)
 
 
 E4M3FN = Fp8Format("f8E4M3FN", 4, 3, 7, 448.0, False, False)
@@ -35,7 +35,7 @@ E5M2FNUZ = Fp8Format("f8E5M2FNUZ", 5, 2, 16, 57344.0, False, True)
 FORMATS = {f.name: f for f in (E4M3FN, E5M2, E4M3FNUZ, E5M2FNUZ)}
 
 # Printing a type to compare its name takes 5 microseconds.
-_FORMATS_BY_CLASS: dict[type[Type], Fp8Format] = {
+_FORMATS_BY_CLASS: dict[type[ir.Type], Fp8Format] = {
     ir.Float8E4M3FNType: E4M3FN,
     ir.Float8E5M2Type: E5M2,
     ir.Float8E4M3FNUZType: E4M3FNUZ,
@@ -43,8 +43,8 @@ _FORMATS_BY_CLASS: dict[type[Type], Fp8Format] = {
 }
 
 
-def fp8_format(type_: Type) -> Fp8Format | None:
+def fp8_format(type_: ir.Type) -> Fp8Format | None:
     """The format of an fp8 type or of a tensor's fp8 element type, else None."""
-    if isinstance(type_, RankedTensorType):
+    if isinstance(type_, ir.RankedTensorType):
         type_ = type_.element_type
     return _FORMATS_BY_CLASS.get(type(type_))

@@ -8,25 +8,7 @@ from __future__ import annotations
 
 import math
 
-from .ir.bindings import (
-    ArrayAttr,
-    Attribute,
-    DenseI32ArrayAttr,
-    DictAttr,
-    IntegerAttr,
-    Operation,
-    RankedTensorType,
-    ShapedType,
-    StringAttr,
-    Type,
-    TypeAttr,
-    Value,
-    blocks_of,
-    defining_op,
-    error_at,
-    walk,
-)
-from .ir.functions import argument_attributes, functions_of, result_attributes
+from . import ir
 from .ops.constraints import MAX_DEVICE_COUNT
 
 DEVICE_COUNTS = tuple(
@@ -36,30 +18,30 @@ DEVICE_COUNTS = tuple(
 )
 _SHARDINGS = ("mhlo.sharding", "headrace.sharding")
 # Of which kind they are on any op, and what that is called.
-_KINDS: dict[str, tuple[type[Attribute], str]] = {
-    **dict.fromkeys(_SHARDINGS, (StringAttr, "a string")),
-    "headrace.wide_reason": (StringAttr, "a string"),
-    "headrace.pipeline_reason": (StringAttr, "a string"),
-    "headrace.lhs_rounding": (TypeAttr, "a type"),
-    "headrace.rhs_rounding": (TypeAttr, "a type"),
-    "iree.reflection": (DictAttr, "a dictionary"),
+_KINDS: dict[str, tuple[type[ir.Attribute], str]] = {
+    **dict.fromkeys(_SHARDINGS, (ir.StringAttr, "a string")),
+    "headrace.wide_reason": (ir.StringAttr, "a string"),
+    "headrace.pipeline_reason": (ir.StringAttr, "a string"),
+    "headrace.lhs_rounding": (ir.TypeAttr, "a type"),
+    "headrace.rhs_rounding": (ir.TypeAttr, "a type"),
+    "iree.reflection": (ir.DictAttr, "a dictionary"),
 }
 _MOST_ELEMENTS = 1 << 48
 _FUSED = "headrace.fused_encodings"
 
 
-def check_input(module: Operation) -> None:
+def check_input(module: ir.Operation) -> None:
     """Raises HeadraceError for an attribute that is not what headrace takes it for,
     an op without a dialect, and a block of a function that a headrace op ends."""
     check_device_counts(module)
-    seen: dict[Type, None] = {}
-    for op in walk(module, bodies=False):
+    seen: dict[ir.Type, None] = {}
+    for op in ir.walk(module, bodies=False):
         name = op.name
         if "." not in name:  # IREE's passes crash on it
-            raise error_at(op, f"'{name}' is the name of no op: it has no dialect")
+            raise ir.error_at(op, f"'{name}' is the name of no op: it has no dialect")
         values = list(op.results)
         if len(op.regions):
-            values += [a for block in blocks_of(op) for a in block.arguments]
+            values += [a for block in ir.blocks_of(op) for a in block.arguments]
             if name != "builtin.module":
                 _check_terminators(op)
         if name == "flow.dispatch.region":
@@ -75,20 +57,20 @@ def check_input(module: Operation) -> None:
                 kind, description = _KINDS[name]
                 _check(op, f"'{name}'", op.attributes[name], kind, description)
             elif name == _FUSED and not _are_fused_values(op.attributes[name]):
-                raise error_at(op, f"'{name}' is not what fuse-encodings writes")
-    for function in functions_of(module):
+                raise ir.error_at(op, f"'{name}' is not what fuse-encodings writes")
+    for function in ir.functions_of(module):
         for role, entries in (
-            ("argument", argument_attributes(function)),
-            ("result", result_attributes(function)),
+            ("argument", ir.argument_attributes(function)),
+            ("result", ir.result_attributes(function)),
         ):
             for index, attributes in enumerate(entries):
                 for name in _SHARDINGS:
                     if name in attributes:
                         what = f"'{name}' of {role} {index}"
-                        _check(function, what, attributes[name], StringAttr, "a string")
+                        _check(function, what, attributes[name], ir.StringAttr, "a string")
 
 
-def check_device_counts(module: Operation) -> None:
+def check_device_counts(module: ir.Operation) -> None:
     """Raises HeadraceError where a device count of the module is no positive
     integer, or so large that no analysis can hold a number for each device."""
     total = 1
@@ -96,78 +78,80 @@ def check_device_counts(module: Operation) -> None:
         if name not in module.attributes:
             continue
         found = module.attributes[name]
-        if not isinstance(found, IntegerAttr) or found.value < 1:
-            raise error_at(module, f"'{name}' must be a positive integer, got {found}")
+        if not isinstance(found, ir.IntegerAttr) or found.value < 1:
+            raise ir.error_at(module, f"'{name}' must be a positive integer, got {found}")
         if name.startswith("mhlo."):
             total *= found.value
         if max(total, found.value) > MAX_DEVICE_COUNT:
-            raise error_at(
+            raise ir.error_at(
                 module,
                 f"'{name}' = {found.value}: a program is for {MAX_DEVICE_COUNT} devices at most",
             )
 
 
-def _check_size(value: Value, type_: Type) -> None:
+def _check_size(value: ir.Value, type_: ir.Type) -> None:
     """Native passes compute with sizes in 64 bits, and crash where they overflow."""
-    if not isinstance(type_, RankedTensorType):
+    if not isinstance(type_, ir.RankedTensorType):
         return
-    sizes = [size for size in type_.shape if size != ShapedType.get_dynamic_size()]
+    sizes = [size for size in type_.shape if size != ir.ShapedType.get_dynamic_size()]
     if math.prod(max(size, 1) for size in sizes) > _MOST_ELEMENTS:
-        raise error_at(value, f"{type_} has more elements than any memory: over 2^48")
+        raise ir.error_at(value, f"{type_} has more elements than any memory: over 2^48")
 
 
-def _check_region_sizes(region: Operation) -> None:
+def _check_region_sizes(region: ir.Operation) -> None:
     """IREE's verifier does not count them, and its printer and passes do not end well."""
-    sizes = DenseI32ArrayAttr(region.attributes["operandSegmentSizes"])[0]
+    sizes = ir.DenseI32ArrayAttr(region.attributes["operandSegmentSizes"])[0]
     types = [
-        RankedTensorType(r.type) for r in region.results if isinstance(r.type, RankedTensorType)
+        ir.RankedTensorType(r.type)
+        for r in region.results
+        if isinstance(r.type, ir.RankedTensorType)
     ]
     dynamic = sum(type_.is_dynamic_dim(dim) for type_ in types for dim in range(type_.rank))
     if sizes != dynamic:
-        raise error_at(
+        raise ir.error_at(
             region,
             f"'{region.name}' op has {sizes} sizes for results with {dynamic} dynamic dimensions",
         )
 
 
-def _check_dimension(op: Operation) -> None:
+def _check_dimension(op: ir.Operation) -> None:
     """MLIR calls the size of a dimension that is not there undefined; IREE crashes on it."""
-    number = defining_op(op.operands[1])
+    number = ir.defining_op(op.operands[1])
     if number is None or number.name != "arith.constant":
         return
     value = number.attributes["value"]
     type_ = op.operands[0].type
-    if not isinstance(value, IntegerAttr) or not isinstance(type_, RankedTensorType):
+    if not isinstance(value, ir.IntegerAttr) or not isinstance(type_, ir.RankedTensorType):
         return
     if not 0 <= value.value < type_.rank:
-        raise error_at(op, f"'{op.name}' of dimension {value.value} of a {type_}")
+        raise ir.error_at(op, f"'{op.name}' of dimension {value.value} of a {type_}")
 
 
-def _check_terminators(op: Operation) -> None:
+def _check_terminators(op: ir.Operation) -> None:
     """MLIR takes any op that it does not know for a terminator."""
-    for block in blocks_of(op):
+    for block in ir.blocks_of(op):
         if len(block.operations) and block.operations[-1].name.startswith("headrace."):
             last = block.operations[-1].operation
-            raise error_at(last, f"'{last.name}' op is no terminator, but ends a block")
+            raise ir.error_at(last, f"'{last.name}' op is no terminator, but ends a block")
 
 
 def _check(
-    place: Operation, what: str, found: Attribute, kind: type[Attribute], description: str
+    place: ir.Operation, what: str, found: ir.Attribute, kind: type[ir.Attribute], description: str
 ) -> None:
     if not isinstance(found, kind):
-        raise error_at(place, f"{what} must be {description}, got {found}")
+        raise ir.error_at(place, f"{what} must be {description}, got {found}")
 
 
-def _are_fused_values(attribute: Attribute) -> bool:
+def _are_fused_values(attribute: ir.Attribute) -> bool:
     """``[{bytes_added = 0 : i64, launches_saved = 1 : i64, value = tensor<...>}]``"""
-    if not isinstance(attribute, ArrayAttr):
+    if not isinstance(attribute, ir.ArrayAttr):
         return False
     for entry in attribute:
-        if not isinstance(entry, DictAttr):
+        if not isinstance(entry, ir.DictAttr):
             return False
         found = {named.name: type(named.attr) for named in entry}
-        if not {"launches_saved": IntegerAttr, "value": TypeAttr}.items() <= found.items():
+        if not {"launches_saved": ir.IntegerAttr, "value": ir.TypeAttr}.items() <= found.items():
             return False
-        if found.get("bytes_added", IntegerAttr) is not IntegerAttr:
+        if found.get("bytes_added", ir.IntegerAttr) is not ir.IntegerAttr:
             return False
     return True

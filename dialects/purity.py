@@ -6,7 +6,7 @@ may be missing: then passes leave it where it is. None may be wrongly there.
 
 from __future__ import annotations
 
-from .ir.bindings import Operation, walk
+from . import ir
 
 # Dialects without any op that has effects.
 _PURE_DIALECTS = frozenset(
@@ -56,7 +56,7 @@ _TENSORS_OF = {
 _ON_TENSORS = "linalg"
 
 
-def is_pure(op: Operation) -> bool:
+def is_pure(op: ir.Operation) -> bool:
     """Whether an unused ``op`` may go, and equal ones may become one.
 
     True only for names that are known; an op with regions is pure if all ops
@@ -66,26 +66,26 @@ def is_pure(op: Operation) -> bool:
         return False
     if not len(op.regions):
         return True
-    return all(_is_pure_itself(inner) or inner.name in _TERMINATORS for inner in walk(op)[1:])
+    return all(_is_pure_itself(inner) or inner.name in _TERMINATORS for inner in ir.walk(op)[1:])
 
 
-def is_total(op: Operation) -> bool:
+def is_total(op: ir.Operation) -> bool:
     """Whether a pure ``op`` can run with any operands, where it would not have.
 
     Divisions and accesses at computed offsets cannot; nor an op with one in
     its regions. StableHLO defines its ops for all operands.
     """
-    return all(_is_total_itself(inner) for inner in (walk(op) if len(op.regions) else (op,)))
+    return all(_is_total_itself(inner) for inner in (ir.walk(op) if len(op.regions) else (op,)))
 
 
-def _is_total_itself(op: Operation) -> bool:
+def _is_total_itself(op: ir.Operation) -> bool:
     if op.name in _DIVISIONS:
         return False
     tensors = _TENSORS_OF.get(op.name)
     return tensors is None or len(op.operands) == tensors
 
 
-def _is_pure_itself(op: Operation) -> bool:
+def _is_pure_itself(op: ir.Operation) -> bool:
     dialect = op.name.partition(".")[0]
     if dialect == _ON_TENSORS:
         # With results the op works on tensors; on memrefs it has none.

@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
+from . import ir
 from .headrace import HeadraceOp
 from .input_checks import check_input
-from .ir.bindings import Diagnostic, HeadraceError, Operation, source_position, walk
 from .ops.declaration import DeclaredOp
 
 
-def verify_input(module: Operation) -> None:
+def verify_input(module: ir.Operation) -> None:
     """``verify``, and what MLIR's own verifier lets pass: see ``input_checks``."""
     check_input(module)
     verify(module)
 
 
-def verify(module: Operation, *, bodies: bool = True) -> None:
+def verify(module: ir.Operation, *, bodies: bool = True) -> None:
     """Raises HeadraceError with one diagnostic per faulty headrace op.
 
     Without ``bodies`` those of linalg ops, where no pass puts any, are left out.
     """
-    found: list[Diagnostic] = []
-    for op in walk(module, bodies=bodies):
+    found: list[ir.Diagnostic] = []
+    for op in ir.walk(module, bodies=bodies):
         if op.name.startswith("headrace.") and (fault := operation_fault(op)):
-            place = source_position(op.location)
-            found.append(Diagnostic("error", f"'{op.name}' op {fault}", *place))
+            place = ir.source_position(op.location)
+            found.append(ir.Diagnostic("error", f"'{op.name}' op {fault}", *place))
     if found:
-        raise HeadraceError(*found)
+        raise ir.HeadraceError(*found)
 
 
-def operation_fault(op: Operation) -> str | None:
+def operation_fault(op: ir.Operation) -> str | None:
     """What is wrong with one headrace op, None if nothing."""
     declared = HeadraceOp.operations.get(op.name)
     if declared is None:

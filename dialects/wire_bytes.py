@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from . import ir
 from .headrace import CollectiveOp
-from .ir.bindings import FloatType, IntegerType, RankedTensorType, ShapedType, Type
 
 
 def received_bytes(op: CollectiveOp) -> int | None:
@@ -30,14 +30,14 @@ def received_bytes(op: CollectiveOp) -> int | None:
             return sent
 
 
-def tensor_bytes(type_: Type) -> int | None:
+def tensor_bytes(type_: ir.Type) -> int | None:
     """Storage of a ranked tensor, sub-byte elements rounded up to bytes."""
-    tensor = RankedTensorType(type_)
+    tensor = ir.RankedTensorType(type_)
     element = tensor.element_type
-    width = element.width if isinstance(element, FloatType | IntegerType) else 64
+    width = element.width if isinstance(element, ir.FloatType | ir.IntegerType) else 64
     size = (width + 7) // 8
     for extent in tensor.shape:
-        if extent == ShapedType.get_dynamic_size():
+        if extent == ir.ShapedType.get_dynamic_size():
             return None
         size *= extent
     return size

@@ -27,8 +27,7 @@ import headrace.jax
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.sharding import AxisType, Mesh
-from jax.sharding import PartitionSpec as P
+from jax.sharding import AxisType, Mesh, PartitionSpec as P
 from on_cpu_devices import run, tiles
 
 LAYERS, BATCH, WIDTH = 4, 64, 128

@@ -18,8 +18,7 @@ import headrace.jax
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.sharding import AxisType
-from jax.sharding import PartitionSpec as P
+from jax.sharding import AxisType, PartitionSpec as P
 from on_cpu_devices import run, tiles
 
 BATCH, WIDTH, HIDDEN = 64, 128, 512

@@ -8,7 +8,7 @@ import typing
 from dataclasses import MISSING, dataclass
 from typing import Any, ClassVar, Self, get_args, get_origin
 
-from ..dialects.ir.bindings import HeadraceError, Operation
+from ..dialects import ir
 from .pipeline_text import Options, format_options
 
 
@@ -29,7 +29,7 @@ class Pass:
 
     name: ClassVar[str] = ""
 
-    def run(self, module: Operation) -> None:
+    def run(self, module: ir.Operation) -> None:
         raise NotImplementedError
 
     def __str__(self) -> str:
@@ -66,17 +66,17 @@ class Pass:
         for key, text in options.items():
             if key not in fields:
                 known = ", ".join(fields) or "none"
-                raise HeadraceError(f"pass '{cls.name}' has no option '{key}'; it has: {known}")
+                raise ir.HeadraceError(f"pass '{cls.name}' has no option '{key}'; it has: {known}")
             name = fields[key].name
             try:
                 values[name] = _parse_value(hints[name], text)
             except ValueError as error:
-                raise HeadraceError(
+                raise ir.HeadraceError(
                     f"option '{key}' of pass '{cls.name}': {error}, got '{text}'"
                 ) from None
         for key, field in fields.items():
             if key not in options and _default(field) is MISSING:
-                raise HeadraceError(f"pass '{cls.name}' needs option '{key}'")
+                raise ir.HeadraceError(f"pass '{cls.name}' needs option '{key}'")
         return cls(**values)
 
     def options(self) -> Options:
@@ -117,7 +117,7 @@ def format_value(value: object) -> str:
     if isinstance(value, tuple):
         parts = [str(v) for v in typing.cast(tuple[object, ...], value)]
         if any(set(part) & set(",{}") or not part or part != part.strip() for part in parts):
-            raise HeadraceError(f"a list option cannot hold such a part: {parts}")
+            raise ir.HeadraceError(f"a list option cannot hold such a part: {parts}")
         return ",".join(parts)
     return str(value)
 

@@ -10,20 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from ..dialects import verifier
-from ..dialects.ir.bindings import (
-    Context,
-    Diagnostic,
-    HeadraceError,
-    Module,
-    Operation,
-    OpView,
-    is_registered_operation,
-    make_context,
-    module_operation,
-    replace_contents,
-    verify_natively,
-)
+from ..dialects import ir, verifier
 from ..dialects.ir.iree_opt import native_pass_names
 from ..dialects.ir.native_passes import check_native_pipeline, run_native_pipeline
 from .base import Pass
@@ -45,22 +32,22 @@ class NativePass:
             text = f"{anchor}({text})"
         return text
 
-    def run(self, module: Operation) -> None:
+    def run(self, module: ir.Operation) -> None:
         run_native_pipeline(module, f"builtin.module({self})")
 
     def check(self) -> None:
         """Raises HeadraceError, with a hint, for what would not start to run."""
         context = _empty_context()
         for anchor in self.anchors:
-            if anchor not in ("any", "*") and not is_registered_operation(anchor, context):
-                raise HeadraceError(f"pipeline: anchor '{anchor}' is no registered operation")
+            if anchor not in ("any", "*") and not ir.is_registered_operation(anchor, context):
+                raise ir.HeadraceError(f"pipeline: anchor '{anchor}' is no registered operation")
         try:
             check_native_pipeline(f"builtin.module({self})", context)
-        except HeadraceError as error:
+        except ir.HeadraceError as error:
             if "does not refer to a registered pass" in str(error):
                 near = suggestion(self.name, [*pass_names(), *native_pass_names()])
-                raise HeadraceError(f"unknown pass '{self.name}'{near}") from None
-            raise HeadraceError(f"pass '{self.name}': {_plain(error)}") from None
+                raise ir.HeadraceError(f"unknown pass '{self.name}'{near}") from None
+            raise ir.HeadraceError(f"pass '{self.name}': {_plain(error)}") from None
 
 
 Step = Pass | NativePass
@@ -72,20 +59,20 @@ class Instrumentation:
     ``module`` is the working copy. Handles into it die in the next step.
     """
 
-    def begin(self, steps: Sequence[Step], module: Operation) -> None:
+    def begin(self, steps: Sequence[Step], module: ir.Operation) -> None:
         """Before anything runs or is verified."""
 
-    def before(self, step: Step, module: Operation) -> None: ...
+    def before(self, step: Step, module: ir.Operation) -> None: ...
 
-    def after(self, step: Step, module: Operation, seconds: float) -> None: ...
+    def after(self, step: Step, module: ir.Operation, seconds: float) -> None: ...
 
     def verified(self, step: Step | None, seconds: float) -> None:
         """After the verifier has run on ``step``'s result; None: on the input."""
 
-    def failed(self, step: Step, module: Operation, error: HeadraceError) -> None:
+    def failed(self, step: Step, module: ir.Operation, error: ir.HeadraceError) -> None:
         """The step or the verifier after it raised; ``module`` may be invalid."""
 
-    def end(self, module: Operation) -> None:
+    def end(self, module: ir.Operation) -> None:
         """After the last step."""
 
 
@@ -100,7 +87,9 @@ class Pipeline:
         """From text; HeadraceError for bad syntax and unknown names."""
         root = parse_pipeline(text)
         if root.name not in ("builtin.module", "any", "*"):
-            raise HeadraceError(f"pipeline must be anchored on builtin.module, not '{root.name}'")
+            raise ir.HeadraceError(
+                f"pipeline must be anchored on builtin.module, not '{root.name}'"
+            )
         return cls(list(_steps(root.children or (), ())))
 
     def __str__(self) -> str:
@@ -114,7 +103,7 @@ class Pipeline:
 
     def run(
         self,
-        module: Module | Operation | OpView,
+        module: ir.Module | ir.Operation | ir.OpView,
         instrumentation: Sequence[Instrumentation] = (),
         *,
         verify_each: bool = True,
@@ -124,7 +113,7 @@ class Pipeline:
         On any exception the caller's module is unchanged: the work is done
         on a copy. Handles into the module's old body are dead afterwards.
         """
-        target = module_operation(module)
+        target = ir.module_operation(module)
         with target.context, target.location:
             work = target.clone().operation
             run = _Run(work, instrumentation, verify_each)
@@ -135,14 +124,14 @@ class Pipeline:
                 run.step(step)
             for hook in reversed(instrumentation):
                 hook.end(work)
-            replace_contents(target, work)
+            ir.replace_contents(target, work)
 
 
 @dataclass(frozen=True)
 class _Run:
     """One run of a pipeline on a working copy."""
 
-    module: Operation
+    module: ir.Operation
     hooks: Sequence[Instrumentation]
     verify_each: bool
 
@@ -170,24 +159,26 @@ class _Run:
         if step is None:
             verifier.verify_input(self.module)
         else:
-            verify_natively(self.module)
+            ir.verify_natively(self.module)
             verifier.verify(self.module)
         seconds = time.perf_counter() - start
         for hook in self.hooks:
             hook.verified(step, seconds)
 
 
-def _failure(step: Step, error: Exception) -> HeadraceError:
+def _failure(step: Step, error: Exception) -> ir.HeadraceError:
     """The error with its pass; one that is no HeadraceError is a fault of the pass."""
-    note = Diagnostic("note", f"in pass '{step.name}'")
-    if isinstance(error, HeadraceError):
-        return HeadraceError(*error.diagnostics, note)
+    note = ir.Diagnostic("note", f"in pass '{step.name}'")
+    if isinstance(error, ir.HeadraceError):
+        return ir.HeadraceError(*error.diagnostics, note)
     if isinstance(error, MemoryError):
-        return HeadraceError(Diagnostic("error", f"pass '{step.name}' ran out of memory"), note)
+        return ir.HeadraceError(
+            ir.Diagnostic("error", f"pass '{step.name}' ran out of memory"), note
+        )
     frames = traceback.extract_tb(error.__traceback__)
     where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
     message = f"pass '{step.name}' raised {type(error).__name__}{where}: {error}"
-    return HeadraceError(Diagnostic("error", message), note)
+    return ir.HeadraceError(ir.Diagnostic("error", message), note)
 
 
 def _steps(elements: Sequence[Element], anchors: tuple[str, ...]) -> Iterator[Step]:
@@ -199,7 +190,7 @@ def _steps(elements: Sequence[Element], anchors: tuple[str, ...]) -> Iterator[St
             step.check()
             yield step
         elif anchors:
-            raise HeadraceError(
+            raise ir.HeadraceError(
                 f"pass '{element.name}' runs on builtin.module, "
                 f"it cannot be nested in '{anchors[-1]}'"
             )
@@ -207,7 +198,7 @@ def _steps(elements: Sequence[Element], anchors: tuple[str, ...]) -> Iterator[St
             yield pass_class(element.name).from_options(element.options)
 
 
-def _plain(error: HeadraceError) -> str:
+def _plain(error: ir.HeadraceError) -> str:
     """MLIR's message about a pipeline without its layers of context."""
     text = re.sub(
         r"failed to add `[^`]*` with options `[^`]*`( to inner pipeline)?", "", str(error)
@@ -217,8 +208,8 @@ def _plain(error: HeadraceError) -> str:
 
 
 @cache
-def _empty_context() -> Context:
-    return make_context()
+def _empty_context() -> ir.Context:
+    return ir.make_context()
 
 
 def _elements(steps: Sequence[Step]) -> list[Element]:

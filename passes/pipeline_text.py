@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from ..dialects.ir.bindings import HeadraceError
+from ..dialects import ir
 
 # Names to values as text; a flag without a value, `{top-down}`, is "true".
 Options = dict[str, str]
@@ -49,7 +49,7 @@ def _quote(value: str) -> str:
     for mark in "'\"":
         if mark not in value:
             return mark + value + mark
-    raise HeadraceError(f"a pipeline's text cannot hold an option with both quotes: {value}")
+    raise ir.HeadraceError(f"a pipeline's text cannot hold an option with both quotes: {value}")
 
 
 def parse_pipeline(text: str) -> Element:
@@ -59,7 +59,7 @@ def parse_pipeline(text: str) -> Element:
     if parser.position != len(text):
         raise parser.error("expected ',' or the end")
     if len(elements) != 1 or elements[0].children is None:
-        raise HeadraceError(
+        raise ir.HeadraceError(
             f"pipeline '{text}' must be anchored on one op, e.g. builtin.module({text})"
         )
     return elements[0]
@@ -96,10 +96,10 @@ class _Parser:
         self.end = len(text) if end is None else end
         self.depth = 0
 
-    def error(self, message: str) -> HeadraceError:
+    def error(self, message: str) -> ir.HeadraceError:
         before = self.text[max(0, self.position - 30) : self.position]
         where = f"after '{before}'" if before else "at its start"
-        return HeadraceError(f"pipeline: {message} in column {self.position + 1}, {where}")
+        return ir.HeadraceError(f"pipeline: {message} in column {self.position + 1}, {where}")
 
     def char(self) -> str:
         """The next character, empty at the end."""

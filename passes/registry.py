@@ -11,7 +11,7 @@ from functools import cache
 from importlib import import_module
 from typing import cast
 
-from ..dialects.ir.bindings import HeadraceError
+from ..dialects import ir
 from .base import Pass
 
 # Name to "stage.module:Class", in the order of the default pipeline.
@@ -69,9 +69,9 @@ def register_pass(pass_class: type[Pass]) -> type[Pass]:
     Raises HeadraceError if the name is taken.
     """
     if not pass_class.name:
-        raise HeadraceError(f"pass class {pass_class.__name__} has no name")
+        raise ir.HeadraceError(f"pass class {pass_class.__name__} has no name")
     if is_python_pass(pass_class.name):
-        raise HeadraceError(f"a pass named '{pass_class.name}' is already registered")
+        raise ir.HeadraceError(f"a pass named '{pass_class.name}' is already registered")
     _registered[pass_class.name] = pass_class
     return pass_class
 
@@ -83,7 +83,7 @@ def _plugins() -> dict[str, str]:
     found: dict[str, str] = {}
     for entry in entry_points(group="headrace.passes"):
         if entry.name in _BUILTIN or entry.name in found:
-            raise HeadraceError(f"a pass named '{entry.name}' is already registered")
+            raise ir.HeadraceError(f"a pass named '{entry.name}' is already registered")
         found[entry.name] = entry.value
     return found
 
@@ -110,7 +110,7 @@ def pass_class(name: str) -> type[Pass]:
         return cast("type[Pass]", getattr(import_module(f"{__package__}.{module}"), attribute))
     if name in _plugins():
         return _load_plugin(name, _plugins()[name])
-    raise HeadraceError(f"unknown pass '{name}'{suggestion(name, pass_names())}")
+    raise ir.HeadraceError(f"unknown pass '{name}'{suggestion(name, pass_names())}")
 
 
 def _load_plugin(name: str, value: str) -> type[Pass]:
@@ -119,11 +119,13 @@ def _load_plugin(name: str, value: str) -> type[Pass]:
         found: object = getattr(import_module(module), attribute)
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
-        raise HeadraceError(f"pass '{name}' cannot be loaded from '{value}': {reason}") from error
+        raise ir.HeadraceError(
+            f"pass '{name}' cannot be loaded from '{value}': {reason}"
+        ) from error
     if not (isinstance(found, type) and issubclass(found, Pass)):
-        raise HeadraceError(f"'{value}' of the entry point '{name}' is no pass class")
+        raise ir.HeadraceError(f"'{value}' of the entry point '{name}' is no pass class")
     if found.name != name:
-        raise HeadraceError(f"the entry point '{name}' holds a pass named '{found.name}'")
+        raise ir.HeadraceError(f"the entry point '{name}' holds a pass named '{found.name}'")
     return found
 
 

@@ -6,23 +6,23 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from ..dialects.ir.bindings import Diagnostic, Location, Operation, OpView, source_position
+from ..dialects import ir
 
-_collector: ContextVar[list[Diagnostic] | None] = ContextVar("remarks", default=None)
+_collector: ContextVar[list[ir.Diagnostic] | None] = ContextVar("remarks", default=None)
 
 
-def remark(place: Operation | OpView | Location, message: str) -> None:
+def remark(place: ir.Operation | ir.OpView | ir.Location, message: str) -> None:
     """Leaves a remark; heard only inside ``collect_remarks``."""
     collector = _collector.get()
     if collector is not None:
-        location = place if isinstance(place, Location) else place.location
-        collector.append(Diagnostic("remark", message, *source_position(location)))
+        location = place if isinstance(place, ir.Location) else place.location
+        collector.append(ir.Diagnostic("remark", message, *ir.source_position(location)))
 
 
 @contextmanager
-def collect_remarks() -> Generator[list[Diagnostic]]:
+def collect_remarks() -> Generator[list[ir.Diagnostic]]:
     """All remarks left in the block, in order."""
-    found: list[Diagnostic] = []
+    found: list[ir.Diagnostic] = []
     token = _collector.set(found)
     try:
         yield found

@@ -14,15 +14,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from ..dialects.ir.bindings import (
-    InsertionPoint,
-    Operation,
-    OpView,
-    Value,
-    address_of,
-    error_at,
-    walk,
-)
+from ..dialects import ir
 
 M = TypeVar("M")
 
@@ -44,15 +36,15 @@ class Pattern(Generic[M]):
 
     roots: tuple[str, ...] = ()
 
-    def match(self, op: Operation) -> M | Miss:
+    def match(self, op: ir.Operation) -> M | Miss:
         """What the rewrite needs, or why not. Changes nothing."""
         raise NotImplementedError
 
-    def rewrite(self, op: Operation, match: M, rewriter: Rewriter) -> None:
+    def rewrite(self, op: ir.Operation, match: M, rewriter: Rewriter) -> None:
         """Rewrites ``op``; only called with what ``match`` returned."""
         raise NotImplementedError
 
-    def missed(self, op: Operation, miss: Miss) -> None:
+    def missed(self, op: ir.Operation, miss: Miss) -> None:
         """Called once for each op that in the end did not match."""
 
 
@@ -66,20 +58,20 @@ class Rewriter:
     def __init__(self, worklist: _Worklist) -> None:
         self._worklist = worklist
 
-    def before(self, op: Operation | OpView) -> InsertionPoint:
+    def before(self, op: ir.Operation | ir.OpView) -> ir.InsertionPoint:
         """The place right before ``op``."""
-        return InsertionPoint(op)
+        return ir.InsertionPoint(op)
 
-    def after(self, op: Operation | OpView) -> InsertionPoint:
+    def after(self, op: ir.Operation | ir.OpView) -> ir.InsertionPoint:
         """The place right after ``op``."""
-        return InsertionPoint.after(op)
+        return ir.InsertionPoint.after(op)
 
-    def created(self, op: Operation | OpView) -> None:
+    def created(self, op: ir.Operation | ir.OpView) -> None:
         """Announces a new op with all in it, so that patterns may match on them."""
-        for made in walk(op) if len(op.regions) else (op.operation,):
+        for made in ir.walk(op) if len(op.regions) else (op.operation,):
             self._worklist.add(made)
 
-    def replace(self, op: Operation | OpView, values: Sequence[Value]) -> None:
+    def replace(self, op: ir.Operation | ir.OpView, values: Sequence[ir.Value]) -> None:
         """Replaces all uses of the op's results, then erases it.
 
         The users, and the makers of ``values``, are looked at again.
@@ -88,28 +80,28 @@ class Rewriter:
             self.replace_uses(old, new)
         self.erase(op)
 
-    def replace_uses(self, old: Value, new: Value) -> None:
+    def replace_uses(self, old: ir.Value, new: ir.Value) -> None:
         """Replaces all uses of ``old`` by ``new``."""
         users = [use.owner.operation for use in old.uses]
         old.replace_all_uses_with(new)
         for user in users:
             self._worklist.add(user)
 
-    def set_operand(self, op: Operation | OpView, index: int, value: Value) -> None:
+    def set_operand(self, op: ir.Operation | ir.OpView, index: int, value: ir.Value) -> None:
         op.operation.operands[index] = value
         self._worklist.add(op.operation)
 
-    def erase(self, op: Operation | OpView) -> None:
+    def erase(self, op: ir.Operation | ir.OpView) -> None:
         """Erases an op whose results have no uses, and what is nested in it."""
         operation = op.operation
         for result in operation.results:
             if next(iter(result.uses), None) is not None:
                 raise AssertionError(f"erasing '{operation.name}', which still has uses")
-        for nested in walk(operation) if len(operation.regions) else (operation,):
+        for nested in ir.walk(operation) if len(operation.regions) else (operation,):
             self._worklist.discard(nested)
         operation.erase()
 
-    def erase_if_dead(self, op: Operation | OpView | None) -> None:
+    def erase_if_dead(self, op: ir.Operation | ir.OpView | None) -> None:
         """Erases a pure op without users. The caller vouches for purity."""
         if op is not None and all(next(iter(r.uses), None) is None for r in op.operation.results):
             self.erase(op)
@@ -121,16 +113,16 @@ class _Worklist:
     def __init__(self, roots: frozenset[str]) -> None:
         self._roots = roots
         # A plain dict is slow at this: each pop would skip all popped before it.
-        self._ops: OrderedDict[int, Operation] = OrderedDict()
+        self._ops: OrderedDict[int, ir.Operation] = OrderedDict()
 
-    def add(self, op: Operation) -> None:
+    def add(self, op: ir.Operation) -> None:
         if op.name in self._roots:
-            self._ops.setdefault(address_of(op), op)
+            self._ops.setdefault(ir.address_of(op), op)
 
-    def discard(self, op: Operation) -> None:
-        self._ops.pop(address_of(op), None)
+    def discard(self, op: ir.Operation) -> None:
+        self._ops.pop(ir.address_of(op), None)
 
-    def pop(self) -> Operation | None:
+    def pop(self) -> ir.Operation | None:
         return self._ops.popitem(last=False)[1] if self._ops else None
 
 
@@ -155,7 +147,7 @@ def _count(pattern: Pattern[Any], what: str) -> None:
 
 
 def apply_patterns(
-    module: Operation, patterns: Sequence[Pattern[Any]], *, max_rewrites: int | None = None
+    module: ir.Operation, patterns: Sequence[Pattern[Any]], *, max_rewrites: int | None = None
 ) -> int:
     """Applies patterns until none matches; returns the number of rewrites.
 
@@ -166,7 +158,7 @@ def apply_patterns(
     """
     roots = frozenset(name for p in patterns for name in p.roots)
     worklist = _Worklist(roots)
-    ops = walk(module, bodies=_scalars(roots))
+    ops = ir.walk(module, bodies=_scalars(roots))
     limit = 10_000 + 100 * len(ops) if max_rewrites is None else max_rewrites
     for op in ops:
         if op.name in roots:
@@ -183,7 +175,7 @@ def apply_patterns(
                 continue
             count += 1
             if count > limit:
-                raise error_at(
+                raise ir.error_at(
                     op,
                     f"{type(pattern).__name__} does not converge on '{op.name}': {limit} rewrites",
                 )
@@ -194,11 +186,11 @@ def apply_patterns(
     return count
 
 
-def _report_misses(module: Operation, patterns: Sequence[Pattern[Any]]) -> None:
+def _report_misses(module: ir.Operation, patterns: Sequence[Pattern[Any]]) -> None:
     counting = _statistics.get() is not None
     heard = [p for p in patterns if counting or _hears_misses(p)]
     roots = frozenset(name for p in heard for name in p.roots)
-    for op in walk(module, bodies=_scalars(roots)) if heard else ():
+    for op in ir.walk(module, bodies=_scalars(roots)) if heard else ():
         for pattern in heard:
             if op.name in pattern.roots:
                 found = pattern.match(op)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from ..compiler import files
-from ..dialects.ir.errors import Diagnostic, HeadraceError
+from ..dialects import ir
 from .supervisor import Activity, supervise
 
 # What is done before the first pass of a pipeline.
@@ -53,7 +53,7 @@ class ArgumentParser(argparse.ArgumentParser):
         write_output("-", self.format_help().encode())
 
     def error(self, message: str) -> NoReturn:
-        raise HeadraceError(f"{message}; see {self.prog} --help")
+        raise ir.HeadraceError(f"{message}; see {self.prog} --help")
 
 
 def file_name(text: str) -> str:
@@ -90,7 +90,7 @@ def run_tool(body: Callable[[], int]) -> int:
         code = body()
         sys.stdout.flush()
         return code
-    except HeadraceError as error:
+    except ir.HeadraceError as error:
         print_error(error)
         return 1
     except BrokenPipeError:
@@ -99,7 +99,7 @@ def run_tool(body: Callable[[], int]) -> int:
     except KeyboardInterrupt:
         return 130
     except MemoryError:
-        print_error(HeadraceError("out of memory"))
+        print_error(ir.HeadraceError("out of memory"))
         return 1
     except Exception as error:
         print_error(_internal_error(error))
@@ -114,10 +114,10 @@ def run_supervised(prog: str, body: Callable[[Activity], int]) -> int:
     activity = Activity()
     activity.note(READING)
 
-    def crashed(signal: str) -> HeadraceError:
-        return HeadraceError(
-            Diagnostic("error", f"{prog} crashed ({signal}) {activity.text()}"),
-            Diagnostic("note", "no output was written; --dump-ir=DIR shows how far it came"),
+    def crashed(signal: str) -> ir.HeadraceError:
+        return ir.HeadraceError(
+            ir.Diagnostic("error", f"{prog} crashed ({signal}) {activity.text()}"),
+            ir.Diagnostic("note", "no output was written; --dump-ir=DIR shows how far it came"),
         )
 
     return run_tool(lambda: supervise(lambda: run_tool(lambda: body(activity)), crashed))
@@ -128,7 +128,7 @@ def _silence_stdout() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def print_error(error: HeadraceError) -> None:
+def print_error(error: ir.HeadraceError) -> None:
     """To stderr; with HEADRACE_TRACEBACK=1, Python's traceback too.
 
     There is one error line: what follows from the first error are notes.
@@ -142,11 +142,11 @@ def print_error(error: HeadraceError) -> None:
         traceback.print_exception(error)
 
 
-def _internal_error(error: Exception) -> HeadraceError:
+def _internal_error(error: Exception) -> ir.HeadraceError:
     frame = traceback.extract_tb(error.__traceback__)[-1]
     message = f"internal error: {type(error).__name__}: {error} ({frame.filename}:{frame.lineno})"
-    found = HeadraceError(
-        Diagnostic("error", message), Diagnostic("note", "HEADRACE_TRACEBACK=1 shows more")
+    found = ir.HeadraceError(
+        ir.Diagnostic("error", message), ir.Diagnostic("note", "HEADRACE_TRACEBACK=1 shows more")
     )
     found.__cause__ = error
     return found
@@ -160,7 +160,7 @@ def read_input(path: str) -> bytes:
         return Path(path).read_bytes()
     except OSError as error:
         name = "<stdin>" if path == "-" else path
-        raise HeadraceError(f"cannot read '{name}': {error.strerror}") from None
+        raise ir.HeadraceError(f"cannot read '{name}': {error.strerror}") from None
 
 
 def check_writable(path: str) -> None:
@@ -180,6 +180,6 @@ def write_output(path: str, data: bytes) -> None:
             raise
         except OSError as error:
             _silence_stdout()
-            raise HeadraceError(f"cannot write to stdout: {error.strerror}") from None
+            raise ir.HeadraceError(f"cannot write to stdout: {error.strerror}") from None
         return
     files.write_file(path, data)

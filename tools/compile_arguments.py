@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from ..compiler.options import CompileOptions, option_name
-from ..dialects.ir.bindings import HeadraceError
+from ..dialects import ir
 from ..passes.loops.pipeline_collectives import KINDS, MODES
 from .command_line import file_name
 
@@ -94,7 +94,7 @@ def integer(text: str, option: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise HeadraceError(f"{option} takes an integer, got '{text}'") from None
+        raise ir.HeadraceError(f"{option} takes an integer, got '{text}'") from None
 
 
 def compile_options(arguments: argparse.Namespace, **more: Any) -> CompileOptions:

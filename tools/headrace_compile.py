@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..compiler.driver import compile_with
-from ..dialects.ir.bindings import HeadraceError
+from ..dialects import ir
 from .command_line import (
     ArgumentParser,
     check_writable,
@@ -66,6 +66,6 @@ def run(argv: Sequence[str] | None, activity: Activity) -> int:
 
 def _check_report(path: str, output: str) -> None:
     if path == output or os.path.realpath(path) == os.path.realpath(output):
-        raise HeadraceError(f"report and output are the same file, '{path}'")
+        raise ir.HeadraceError(f"report and output are the same file, '{path}'")
     if path.endswith((".html", ".htm")):
-        raise HeadraceError("an HTML report is not available yet; use --report=FILE.json")
+        raise ir.HeadraceError("an HTML report is not available yet; use --report=FILE.json")

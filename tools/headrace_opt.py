@@ -12,14 +12,7 @@ from ..compiler.debugging.ir_printing import IrPrinting
 from ..compiler.debugging.printing import bytecode_of
 from ..compiler.debugging.reproducer import Recipe, Reproducer, read_recipe
 from ..compiler.debugging.timing import Statistics, Timing
-from ..dialects.ir.bindings import (
-    Context,
-    Diagnostic,
-    HeadraceError,
-    Operation,
-    collect_diagnostics,
-    make_context,
-)
+from ..dialects import ir
 from ..dialects.ir.parsing import parse_module
 from ..passes.pipeline import Instrumentation, Pipeline
 from ..passes.registry import suggestion
@@ -41,10 +34,10 @@ class Outcome:
     """What became of a chunk: a result or an error, and what was said."""
 
     data: bytes | None
-    diagnostics: list[Diagnostic]
-    error: HeadraceError | None = None
+    diagnostics: list[ir.Diagnostic]
+    error: ir.HeadraceError | None = None
 
-    def errors(self) -> list[Diagnostic]:
+    def errors(self) -> list[ir.Diagnostic]:
         found = list(self.error.diagnostics) if self.error else []
         return [d for d in self.diagnostics if d.severity == "error"] + found
 
@@ -125,7 +118,7 @@ class OptTool:
         hooks = self.make_hooks(arguments, pipeline)
         chunks = split_input(data, name, arguments.split_input_file)
         if arguments.emit_bytecode and len(chunks) > 1:
-            raise HeadraceError("--emit-bytecode takes a single module, not a split input")
+            raise ir.HeadraceError("--emit-bytecode takes a single module, not a split input")
         code = self.run_chunks(chunks, pipeline, hooks, arguments)
         for report in filter(None, (self.timing, self.statistics)):
             print(report.report(), end="", file=sys.stderr)
@@ -158,7 +151,7 @@ class OptTool:
         if arguments.pass_pipeline is None:
             return pass_flags.pipeline_of(flags, self.make_parser())
         if flags:
-            raise HeadraceError(
+            raise ir.HeadraceError(
                 f"--pass-pipeline cannot be mixed with the pass flag --{flags[0].name}"
             )
         return Pipeline.parse(arguments.pass_pipeline)
@@ -167,7 +160,7 @@ class OptTool:
         self, data: bytes, name: str, arguments: Namespace, flags: Sequence[PassFlag]
     ) -> Recipe:
         if flags or arguments.pass_pipeline is not None:
-            raise HeadraceError("--run-reproducer takes its pipeline from the input only")
+            raise ir.HeadraceError("--run-reproducer takes its pipeline from the input only")
         return read_recipe(data.decode(errors="replace"), name)
 
     def make_hooks(self, arguments: Namespace, pipeline: Pipeline) -> list[Instrumentation]:
@@ -184,7 +177,7 @@ class OptTool:
             for name in points.names():
                 if name not in names:
                     near = suggestion(name, names)
-                    raise HeadraceError(f"no pass '{name}' in the pipeline to print IR at{near}")
+                    raise ir.HeadraceError(f"no pass '{name}' in the pipeline to print IR at{near}")
             hooks.append(IrPrinting(points, text_form(arguments)))
         return [hook for hook in hooks if hook is not None]
 
@@ -196,9 +189,9 @@ class OptTool:
         arguments: Namespace,
     ) -> Outcome:
         """Parses, runs, writes; what goes wrong is in the outcome."""
-        context = make_context()
+        context = ir.make_context()
         with ExitStack() as stack:
-            native = stack.enter_context(collect_diagnostics(context))
+            native = stack.enter_context(ir.collect_diagnostics(context))
             remarks = stack.enter_context(collect_remarks())
             if self.statistics:
                 stack.enter_context(self.statistics.collecting())
@@ -211,7 +204,7 @@ class OptTool:
                 self.activity.note("while writing")
                 with self.timed("(output)"):
                     data = self.write(module, pipeline, chunk.name, arguments)
-            except HeadraceError as error:
+            except ir.HeadraceError as error:
                 failure = error
             outcome = Outcome(data, [*native, *remarks], failure)
             return Outcome(None, outcome.diagnostics, failure) if outcome.errors() else outcome
@@ -219,7 +212,7 @@ class OptTool:
     def timed(self, name: str) -> AbstractContextManager[None]:
         return self.timing.measure(name) if self.timing else nullcontext()
 
-    def parse(self, chunk: Chunk, context: Context, arguments: Namespace) -> Operation:
+    def parse(self, chunk: Chunk, context: ir.Context, arguments: Namespace) -> ir.Operation:
         module = parse_module(
             chunk.source, chunk.name, context, implicit_module=not arguments.no_implicit_module
         )
@@ -230,7 +223,7 @@ class OptTool:
         return module
 
     def write(
-        self, module: Operation, pipeline: Pipeline, name: str, arguments: Namespace
+        self, module: ir.Operation, pipeline: Pipeline, name: str, arguments: Namespace
     ) -> bytes:
         if arguments.verify_roundtrip and pipeline.steps:
             check_round_trip(module, name)
@@ -246,7 +239,7 @@ class OptTool:
             only_expected = arguments.verify_diagnostics == "only-expected"
             faults = check_diagnostics(chunk.text, chunk.name, found, only_expected=only_expected)
             for fault in faults:
-                command_line.print_error(HeadraceError(fault))
+                command_line.print_error(ir.HeadraceError(fault))
             return int(bool(faults))
         for diagnostic in outcome.diagnostics:
             if diagnostic.severity != "error" and (
@@ -254,22 +247,22 @@ class OptTool:
             ):
                 print(diagnostic, file=sys.stderr)
         if outcome.errors():
-            error = HeadraceError(*outcome.errors())
+            error = ir.HeadraceError(*outcome.errors())
             error.__cause__ = outcome.error
             command_line.print_error(error)
         sys.stderr.flush()
         return int(bool(outcome.errors()))
 
-    def crash_error(self, signal: str) -> HeadraceError:
+    def crash_error(self, signal: str) -> ir.HeadraceError:
         """Called in the parent of a worker that died of a signal."""
         doing = self.activity.text()
-        crash = Diagnostic("error", f"{self.prog} crashed ({signal}) {doing}")
+        crash = ir.Diagnostic("error", f"{self.prog} crashed ({signal}) {doing}")
         if self.reproducer and self.reproducer.keep():
-            return HeadraceError(crash, Diagnostic("note", "the reproducer was written"))
+            return ir.HeadraceError(crash, ir.Diagnostic("note", "the reproducer was written"))
         if not doing.startswith("in pass"):
-            return HeadraceError(crash)
+            return ir.HeadraceError(crash)
         hint = "--mlir-pass-pipeline-crash-reproducer=FILE saves the input of the passes"
-        return HeadraceError(crash, Diagnostic("note", hint))
+        return ir.HeadraceError(crash, ir.Diagnostic("note", hint))
 
 
 def main() -> int:

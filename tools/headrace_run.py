@@ -17,7 +17,7 @@ from ..compiler.iree.element_types import Array, for_file, parse_tensor_type, re
 from ..compiler.iree.runtime import check_values, choose_function, load_functions, run_program
 from ..compiler.metadata import FunctionInfo
 from ..compiler.options import option_name
-from ..dialects.ir.bindings import Diagnostic, HeadraceError
+from ..dialects import ir
 from .command_line import ArgumentParser, check_writable, file_name, run_supervised, write_output
 from .compile_arguments import add_compile_arguments, compile_options, given_compile_arguments
 from .mismatch_notes import Mismatch, Rerun, mismatch_notes
@@ -76,7 +76,7 @@ def _main(argv: Sequence[str] | None, activity: Activity) -> int:
         files = (arguments.input, arguments.inputs, str(arguments.expect))
         rerun = Rerun(*files, options, is_compiled=compiled is None)
         for note in mismatch_notes(mismatches, function, rerun):
-            print(Diagnostic("note", note), file=sys.stderr)
+            print(ir.Diagnostic("note", note), file=sys.stderr)
     return 1 if mismatches else 0
 
 
@@ -91,13 +91,13 @@ def _checked_program(arguments: argparse.Namespace) -> str:
     given.pop("function", None)
     if given:
         name = next(iter(given)).replace("iree_flags", "iree_flag")
-        raise HeadraceError(
+        raise ir.HeadraceError(
             f"{option_name(name)} has no effect on a .vmfb, which is compiled already"
         )
     functions = load_functions(arguments.input)
     compiled_for = choose_function(functions, arguments.function).devices
     if devices not in (None, compiled_for):
-        raise HeadraceError(
+        raise ir.HeadraceError(
             f"'{arguments.input}' was compiled for {compiled_for} devices, not for {devices}"
         )
     return arguments.input
@@ -111,7 +111,7 @@ def _is_program(path: str) -> bool:
         with Path(path).open("rb") as file:
             return file.read(4) == b"PK\x03\x04"
     except OSError as error:
-        raise HeadraceError(f"cannot read '{path}': {error.strerror}") from None
+        raise ir.HeadraceError(f"cannot read '{path}': {error.strerror}") from None
 
 
 def _tolerance(text: str | None) -> float | None:
@@ -122,7 +122,7 @@ def _tolerance(text: str | None) -> float | None:
     except ValueError:
         value = -1.0
     if not 0.0 <= value < float("inf"):
-        raise HeadraceError(f"--rtol takes a number that is not negative, got '{text}'")
+        raise ir.HeadraceError(f"--rtol takes a number that is not negative, got '{text}'")
     return value
 
 
@@ -130,21 +130,23 @@ def _read_npz(path: str) -> list[Array]:
     try:
         loaded = np.load(path, allow_pickle=False)
         if isinstance(loaded, np.ndarray):
-            raise HeadraceError(f"'{path}' holds one array; np.savez writes an .npz file of arrays")
+            raise ir.HeadraceError(
+                f"'{path}' holds one array; np.savez writes an .npz file of arrays"
+            )
         with loaded as archive:
             entries: list[Array] = [archive[name] for name in archive.files]
             # Any other zip archive, a .vmfb among them, gives plain bytes.
             if not entries or any(isinstance(entry, bytes) for entry in entries):
-                raise HeadraceError(f"'{path}' is no .npz file of arrays")
+                raise ir.HeadraceError(f"'{path}' is no .npz file of arrays")
             return entries
     except OSError as error:
-        raise HeadraceError(f"cannot read '{path}': {error.strerror or error}") from None
+        raise ir.HeadraceError(f"cannot read '{path}': {error.strerror or error}") from None
     except MemoryError:
-        raise HeadraceError(f"'{path}': its arrays do not fit into memory") from None
-    except HeadraceError:
+        raise ir.HeadraceError(f"'{path}': its arrays do not fit into memory") from None
+    except ir.HeadraceError:
         raise
     except Exception as error:  # of numpy, zipfile or a decompressor, on what the file holds
-        raise HeadraceError(f"'{path}' is no .npz file of arrays: {error}") from None
+        raise ir.HeadraceError(f"'{path}' is no .npz file of arrays: {error}") from None
 
 
 def _npz(results: Sequence[Array]) -> bytes:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from types import FrameType
 
 from ..compiler.iree.signals import signal_name
-from ..dialects.ir.bindings import HeadraceError, Operation
+from ..dialects import ir
 from ..passes.pipeline import Instrumentation, Step
 
 _SIZE = 4096
@@ -46,14 +46,14 @@ class Activity(Instrumentation):
     def text(self) -> str:
         return self._shared[:].partition(b"\0")[0].decode(errors="replace")
 
-    def before(self, step: Step, module: Operation) -> None:
+    def before(self, step: Step, module: ir.Operation) -> None:
         self.note(f"in pass '{step.name}'")
 
-    def end(self, module: Operation) -> None:
+    def end(self, module: ir.Operation) -> None:
         self.note("after the last pass")
 
 
-def supervise(body: Callable[[], int], crashed: Callable[[str], HeadraceError]) -> int:
+def supervise(body: Callable[[], int], crashed: Callable[[str], ir.HeadraceError]) -> int:
     """The exit code of ``body``, run in a child process where that can be.
 
     If the child dies of a signal, raises what ``crashed`` makes of its name.

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ...dialects.ir.bindings import HeadraceError, Operation, StringAttr, blocks_of, operations_of
+from ...dialects import ir
 from ...passes.pipeline import Instrumentation, NativePass, Step
 from .printing import TextForm
 
@@ -38,25 +38,25 @@ class IrPrinting(Instrumentation):
     _index: int = 0
     _old: dict[str, str] = field(default_factory=dict[str, str])
 
-    def begin(self, steps: Sequence[Step], module: Operation) -> None:
+    def begin(self, steps: Sequence[Step], module: ir.Operation) -> None:
         self._index = 0
 
-    def before(self, step: Step, module: Operation) -> None:
+    def before(self, step: Step, module: ir.Operation) -> None:
         if _selects(self.points.before, step):
             self._write(step, module, "Before")
         if self.points.only_changes and _selects(self.points.after, step):
             self._old = {name: _fingerprint(op) for name, op in self._scopes(step, module)}
 
-    def after(self, step: Step, module: Operation, seconds: float) -> None:
+    def after(self, step: Step, module: ir.Operation, seconds: float) -> None:
         if _selects(self.points.after, step):
             self._write(step, module, "After")
         self._index += 1
 
-    def failed(self, step: Step, module: Operation, error: HeadraceError) -> None:
+    def failed(self, step: Step, module: ir.Operation, error: ir.HeadraceError) -> None:
         if self.points.on_failure:
             self._write(step, module, "After", " Failed")
 
-    def _write(self, step: Step, module: Operation, when: str, suffix: str = "") -> None:
+    def _write(self, step: Step, module: ir.Operation, when: str, suffix: str = "") -> None:
         changes_only = self.points.only_changes and when == "After" and not suffix
         for name, op in self._scopes(step, module):
             if changes_only and self._old.get(name) == _fingerprint(op):
@@ -70,7 +70,7 @@ class IrPrinting(Instrumentation):
                 kind = "_before" if when == "Before" else suffix.replace(" ", "_").lower()
                 _write_file(self._file(module, op, f"{self._index}_{step.name}{kind}"), text)
 
-    def _scopes(self, step: Step, module: Operation) -> Iterator[tuple[str, Operation]]:
+    def _scopes(self, step: Step, module: ir.Operation) -> Iterator[tuple[str, ir.Operation]]:
         """What the step works on, with a name to tell one from another."""
         if not isinstance(step, NativePass) or self.points.module_scope or not step.anchors:
             yield "", module
@@ -78,7 +78,7 @@ class IrPrinting(Instrumentation):
         for op in _anchored(module, step.anchors):
             yield f"'{op.name}' operation: {_symbol(op, '@') or 'no symbol'}", op
 
-    def _file(self, module: Operation, op: Operation, name: str) -> Path:
+    def _file(self, module: ir.Operation, op: ir.Operation, name: str) -> Path:
         folder = self.points.tree or Path()
         folder /= f"builtin_module_{_symbol(module) or 'no-symbol-name'}"
         if op != module:
@@ -90,22 +90,22 @@ def _selects(names: tuple[str, ...], step: Step) -> bool:
     return names == ALL or step.name in names
 
 
-def _anchored(root: Operation, anchors: Sequence[str]) -> Iterator[Operation]:
+def _anchored(root: ir.Operation, anchors: Sequence[str]) -> Iterator[ir.Operation]:
     if not anchors:
         yield root
         return
-    for block in blocks_of(root):
-        for op in operations_of(block):
+    for block in ir.blocks_of(root):
+        for op in ir.operations_of(block):
             if anchors[0] in (op.name, "any", "*"):
                 yield from _anchored(op, anchors[1:])
 
 
-def _symbol(op: Operation, prefix: str = "") -> str:
+def _symbol(op: ir.Operation, prefix: str = "") -> str:
     name = op.attributes.get("sym_name")
-    return prefix + name.value if isinstance(name, StringAttr) else ""
+    return prefix + name.value if isinstance(name, ir.StringAttr) else ""
 
 
-def _fingerprint(op: Operation) -> str:
+def _fingerprint(op: ir.Operation) -> str:
     return TextForm(generic=True, local_scope=True).text(op)
 
 
@@ -114,4 +114,4 @@ def _write_file(path: Path, text: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     except OSError as error:
-        raise HeadraceError(f"cannot write '{path}': {error.strerror}") from None
+        raise ir.HeadraceError(f"cannot write '{path}': {error.strerror}") from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from dataclasses import dataclass
 
-from ...dialects.ir.bindings import HeadraceError, Operation, collect_diagnostics
+from ...dialects import ir
 
 _NO_LIMIT = (1 << 63) - 1
 
@@ -21,7 +21,7 @@ class TextForm:
     elide_elements_above: int | None = None
     elide_resources_above: int | None = None
 
-    def text(self, op: Operation, *, verified: bool = False) -> str:
+    def text(self, op: ir.Operation, *, verified: bool = False) -> str:
         """The op with one line end. ``verified``: known to be valid, so not checked again."""
         resources = self.elide_resources_above
         if resources is None and self.elide_elements_above is not None:
@@ -40,16 +40,16 @@ class TextForm:
         return data.decode(errors="replace").rstrip("\n") + "\n"
 
 
-def bytecode_of(module: Operation, version: int | None = None) -> bytes:
+def bytecode_of(module: ir.Operation, version: int | None = None) -> bytes:
     """Bytecode, of the newest version or the one asked for.
 
     Raises HeadraceError for a version that MLIR cannot write.
     """
     data = io.BytesIO()
-    with collect_diagnostics(module.context) as found:
+    with ir.collect_diagnostics(module.context) as found:
         try:
             module.write_bytecode(data, desired_version=version)
         except ValueError as error:
             reason = found[0].message if found else str(error)
-            raise HeadraceError(f"cannot write bytecode: {reason}") from None
+            raise ir.HeadraceError(f"cannot write bytecode: {reason}") from None
     return data.getvalue()

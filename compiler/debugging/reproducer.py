@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...dialects.ir.bindings import HeadraceError, Operation
+from ...dialects import ir
 from ...passes.pipeline import Instrumentation, Pipeline, Step
 from ..files import write_file
 from .printing import TextForm
@@ -31,7 +31,7 @@ def read_recipe(text: str, name: str) -> Recipe:
     """The pipeline stored in a reproducer; HeadraceError if there is none."""
     found = _PIPELINE.search(text) or _RESOURCE.search(text)
     if not found:
-        raise HeadraceError(f"'{name}' is no reproducer: it has no '// pipeline: ...' line")
+        raise ir.HeadraceError(f"'{name}' is no reproducer: it has no '// pipeline: ...' line")
     verify = _VERIFY.search(text)
     return Recipe(found[1].strip(), verify is None or verify[1] == "true")
 
@@ -50,18 +50,18 @@ class Reproducer(Instrumentation):
         self._local = local
         self._verify_each = verify_each
 
-    def begin(self, steps: Sequence[Step], module: Operation) -> None:
+    def begin(self, steps: Sequence[Step], module: ir.Operation) -> None:
         if not self._local:
             self._write(steps, module)
 
-    def before(self, step: Step, module: Operation) -> None:
+    def before(self, step: Step, module: ir.Operation) -> None:
         if self._local:
             self._write([step], module)
 
-    def failed(self, step: Step, module: Operation, error: HeadraceError) -> None:
+    def failed(self, step: Step, module: ir.Operation, error: ir.HeadraceError) -> None:
         self.keep()
 
-    def end(self, module: Operation) -> None:
+    def end(self, module: ir.Operation) -> None:
         self._draft.unlink(missing_ok=True)
 
     def keep(self) -> bool:
@@ -71,7 +71,7 @@ class Reproducer(Instrumentation):
         self._draft.replace(self._path)
         return True
 
-    def _write(self, steps: Sequence[Step], module: Operation) -> None:
+    def _write(self, steps: Sequence[Step], module: ir.Operation) -> None:
         lines = [
             "// Reproducer; run it with: headrace-opt --run-reproducer FILE",
             f"// pipeline: {Pipeline(steps)}",

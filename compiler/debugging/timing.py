@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
-from ...dialects.ir.bindings import Operation, walk
+from ...dialects import ir
 from ...passes.pipeline import Instrumentation, Step
 from ...passes.rewriting import collect_statistics
 
@@ -39,10 +39,10 @@ class Timing(Instrumentation):
     def _add(self, name: str, seconds: float) -> None:
         self._around[name] = self._around.get(name, 0.0) + seconds
 
-    def begin(self, steps: Sequence[Step], module: Operation) -> None:
+    def begin(self, steps: Sequence[Step], module: ir.Operation) -> None:
         self._index = 0
 
-    def after(self, step: Step, module: Operation, seconds: float) -> None:
+    def after(self, step: Step, module: ir.Operation, seconds: float) -> None:
         key = (self._index, str(step))
         self._steps[key] = self._steps.get(key, 0.0) + seconds
         self._index += 1
@@ -77,13 +77,13 @@ class Statistics(Instrumentation):
         with collect_statistics() as self._counts:
             yield
 
-    def before(self, step: Step, module: Operation) -> None:
+    def before(self, step: Step, module: ir.Operation) -> None:
         self._seen = Counter(self._counts)
-        self._ops = len(walk(module))
+        self._ops = len(ir.walk(module))
 
-    def after(self, step: Step, module: Operation, seconds: float) -> None:
+    def after(self, step: Step, module: ir.Operation, seconds: float) -> None:
         self._lines.append(str(step))
-        self._lines.append(f"  (S) {self._ops} ops before, {len(walk(module))} after")
+        self._lines.append(f"  (S) {self._ops} ops before, {len(ir.walk(module))} after")
         new = self._counts - self._seen
         self._lines += [f"  (S) {new[name]} {name}" for name in sorted(new)]
 

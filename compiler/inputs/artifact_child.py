@@ -10,7 +10,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from ...dialects.ir.bindings import HeadraceError
+from ...dialects import ir
 from .jax_handover import artifact_text
 
 TEXT, ERROR = b"+", b"-"
@@ -29,8 +29,8 @@ def read_artifact(artifact: bytes, name: str) -> str:
     if done.stdout.startswith(TEXT):
         return answer
     if done.stdout.startswith(ERROR):
-        raise HeadraceError(f"'{name}': {answer.removeprefix('error: ')}")
-    raise HeadraceError(f"'{name}' is broken: reading it crashes jaxlib")
+        raise ir.HeadraceError(f"'{name}': {answer.removeprefix('error: ')}")
+    raise ir.HeadraceError(f"'{name}' is broken: reading it crashes jaxlib")
 
 
 def main() -> None:
@@ -43,7 +43,7 @@ def main() -> None:
             "pip install 'headrace[jax]'"
         ).encode()
         answer = ERROR + answer
-    except HeadraceError as error:
+    except ir.HeadraceError as error:
         answer = ERROR + str(error).encode()
     sys.stdout.buffer.write(answer)
 

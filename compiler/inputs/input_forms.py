@@ -11,19 +11,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+from ...dialects import ir
 from ...dialects.input_checks import check_device_counts
-from ...dialects.ir.bindings import (
-    Context,
-    HeadraceError,
-    IntegerAttr,
-    Module,
-    Operation,
-    OpView,
-    module_operation,
-    verify_natively,
-    walk,
-)
-from ...dialects.ir.functions import argument_attributes, functions_of, result_attributes
 from ...dialects.ir.parsing import parse_module
 from ...dialects.upstream.stablehlo import call_target
 from ...passes.frontend.per_device.dimension_tilings import ANNOTATION, TO_GLOBAL, TO_LOCAL
@@ -32,7 +21,7 @@ from .artifact_child import read_artifact
 from .jax_handover import AUTOMATIC, per_device_text
 
 # Or one of JAX's own objects: Lowered, Exported, a module of jaxlib's.
-Source = Module | Operation | OpView | str | bytes | Path
+Source = ir.Module | ir.Operation | ir.OpView | str | bytes | Path
 
 _BYTECODE = b"ML\xefR"
 # A portable artifact names its producer in the header; plain bytecode has MLIR.
@@ -44,7 +33,7 @@ _COMMUNICATES = re.compile(
 )
 
 
-def load_module(source: Source | Any, context: Context) -> Operation:
+def load_module(source: Source | Any, context: ir.Context) -> ir.Operation:
     """The per-device ``builtin.module`` operation of any input form.
 
     ``source`` is a module of the IREE bindings (its own context is kept, and
@@ -56,8 +45,8 @@ def load_module(source: Source | Any, context: Context) -> Operation:
     anything that is not MLIR, and for a program that is not per device and
     cannot be made so without JAX's partitioner.
     """
-    if isinstance(source, Module | Operation | OpView):
-        module = module_operation(source)
+    if isinstance(source, ir.Module | ir.Operation | ir.OpView):
+        module = ir.module_operation(source)
     elif isinstance(source, Path) or (isinstance(source, str) and not _is_text(source)):
         module = _parse(_read(Path(source)), str(source), context)
     elif isinstance(source, str | bytes):
@@ -75,19 +64,19 @@ def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise HeadraceError(f"cannot read '{path}': {error.strerror}") from None
+        raise ir.HeadraceError(f"cannot read '{path}': {error.strerror}") from None
     except ValueError as error:  # a null byte
-        raise HeadraceError(f"cannot read {str(path)!r}: {error}") from None
+        raise ir.HeadraceError(f"cannot read {str(path)!r}: {error}") from None
 
 
-def _parse(source: str | bytes, name: str, context: Context) -> Operation:
+def _parse(source: str | bytes, name: str, context: ir.Context) -> ir.Operation:
     if isinstance(source, bytes):
         source = _decode(source, name)
     if isinstance(source, str):
         _refuse_other_text(source, name)
     try:
         return parse_module(source, name, context)
-    except HeadraceError as error:
+    except ir.HeadraceError as error:
         if isinstance(source, str) and _SHARDY.search(source):
             raise _shardy_error(f"'{name}'", source) from error
         raise
@@ -107,23 +96,23 @@ def _decode(data: bytes, name: str) -> str | bytes:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise HeadraceError(f"'{name}' is neither MLIR text nor MLIR bytecode") from None
+        raise ir.HeadraceError(f"'{name}' is neither MLIR text nor MLIR bytecode") from None
 
 
 def _refuse_other_text(text: str, name: str) -> None:
     start = text.lstrip()[:20]
     if not start:
-        raise HeadraceError(f"'{name}' is empty")
+        raise ir.HeadraceError(f"'{name}' is empty")
     if start.startswith("HloModule"):
-        raise HeadraceError(
+        raise ir.HeadraceError(
             f"'{name}' is HLO text, as compiled.as_text() writes it; headrace takes StableHLO: "
             + _JAX_HINT
         )
     if re.match(r"\{ *lambda\b", start):
-        raise HeadraceError(f"'{name}' is a jaxpr; headrace takes StableHLO: {_JAX_HINT}")
+        raise ir.HeadraceError(f"'{name}' is a jaxpr; headrace takes StableHLO: {_JAX_HINT}")
 
 
-def _load_foreign(source: Any, context: Context) -> Operation:
+def _load_foreign(source: Any, context: ir.Context) -> ir.Operation:
     """JAX's own objects: they come from another MLIR and cross as text."""
     artifact = getattr(source, "mlir_module_serialized", None)
     if isinstance(artifact, bytes | bytearray):
@@ -135,45 +124,45 @@ def _load_foreign(source: Any, context: Context) -> Operation:
         module = source.compiler_ir(dialect="stablehlo")
         return parse_module(per_device_text(module), "<jax>", context)
     hint = f": {_JAX_HINT}" if callable(source) else ""
-    raise HeadraceError(
+    raise ir.HeadraceError(
         "expected a module, MLIR text or bytecode, or a path, "
         f"got {kind.__module__}.{kind.__qualname__}{hint}"
     )
 
 
-def _per_device(module: Operation) -> Operation:
+def _per_device(module: ir.Operation) -> ir.Operation:
     """``module``, or a copy of it made per device; refuses global programs."""
     check_device_counts(module)
     targets: set[str] = set()
     communicates = False
-    for op in walk(module):
+    for op in ir.walk(module):
         name = op.name
         if name.startswith("sdy."):
             raise _shardy_error("the module", str(module))
         if name.startswith("vhlo."):
-            raise HeadraceError(f"the module is in the VHLO dialect, as text: {_JAX_HINT}")
+            raise ir.HeadraceError(f"the module is in the VHLO dialect, as text: {_JAX_HINT}")
         targets.add(call_target(op))
         communicates = communicates or _COMMUNICATES.fullmatch(name) is not None
     if targets & {TO_LOCAL, TO_GLOBAL}:
         module = module.clone().operation
         with module.context, module.location:
             ToPerDevice().run(module)
-            verify_natively(module)
+            ir.verify_natively(module)
         return module
     _refuse_automatic(module, ANNOTATION in targets, communicates)
     return module
 
 
-def _refuse_automatic(module: Operation, annotated: bool, communicates: bool) -> None:
+def _refuse_automatic(module: ir.Operation, annotated: bool, communicates: bool) -> None:
     """A program for JAX's partitioner: sharded, and nothing in it says how."""
     partitions = "mhlo.num_partitions"
     devices = 1
     if partitions in module.attributes:
-        devices = IntegerAttr(module.attributes[partitions]).value
+        devices = ir.IntegerAttr(module.attributes[partitions]).value
     names = {
         name
-        for function in functions_of(module)
-        for entries in (*argument_attributes(function), *result_attributes(function))
+        for function in ir.functions_of(module)
+        for entries in (*ir.argument_attributes(function), *ir.result_attributes(function))
         for name in entries
     }
     if any(name.startswith("sdy.") for name in names):
@@ -182,14 +171,14 @@ def _refuse_automatic(module: Operation, annotated: bool, communicates: bool) ->
     # program without collectives is a legal one.
     written_by_jax = "jax.result_info" in names and "mhlo.sharding" in names
     if devices > 1 and not communicates and (annotated or written_by_jax):
-        raise HeadraceError(AUTOMATIC.format(devices))
+        raise ir.HeadraceError(AUTOMATIC.format(devices))
 
 
-def _shardy_error(name: str, text: str) -> HeadraceError:
+def _shardy_error(name: str, text: str) -> ir.HeadraceError:
     devices = re.search(r"mhlo\.num_partitions = (\d+)", text)
     if "sdy.manual_computation" not in text and devices is not None and devices[1] != "1":
-        return HeadraceError(AUTOMATIC.format(devices[1]))
-    return HeadraceError(
+        return ir.HeadraceError(AUTOMATIC.format(devices[1]))
+    return ir.HeadraceError(
         f"{name} is a global program with Shardy (sdy) shardings, as jit(...).lower() "
         f"writes it, and headrace takes per-device programs: {_JAX_HINT}"
     )

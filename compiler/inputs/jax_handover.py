@@ -6,13 +6,7 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-from ...dialects.ir.bindings import (
-    HeadraceError,
-    IntegerAttr,
-    Operation,
-    make_context,
-    verify_natively,
-)
+from ...dialects import ir
 from ...dialects.ir.parsing import parse_module
 from ...passes.frontend.to_per_device import ToPerDevice, has_manual_parts
 from .jax_dimensions import Place, bind_dimensions
@@ -38,7 +32,7 @@ def per_device_text(module: Any, places: Mapping[str, Sequence[Place]] | None = 
     copy = module.operation.clone()
     attributes, name = copy.operation.attributes, "jax.uses_shape_polymorphism"
     if name in attributes and str(attributes[name]) == "true":
-        raise HeadraceError(
+        raise ir.HeadraceError(
             "the artifact has symbolic shapes, or is for several platforms; headrace takes fixed "
             "shapes and one platform: jax.export.export(fn, platforms=['cpu']); symbolic sizes "
             "work in headrace.jax.to_stablehlo(fn, *args)"
@@ -47,19 +41,19 @@ def per_device_text(module: Any, places: Mapping[str, Sequence[Place]] | None = 
     # The generic form is what changes least between two versions of MLIR; the
     # locations let errors name lines of the user's Python file.
     text = copy.operation.get_asm(print_generic_op_form=True, enable_debug_info=True)
-    received = parse_module(text, "<jax>", make_context())
+    received = parse_module(text, "<jax>", ir.make_context())
     with received.context, received.location:
         if not has_manual_parts(received) and (devices := _partitions(received)) > 1:
-            raise HeadraceError(AUTOMATIC.format(devices))
+            raise ir.HeadraceError(AUTOMATIC.format(devices))
         if places:
             if _partitions(received) > 1:
-                raise HeadraceError(
+                raise ir.HeadraceError(
                     "symbolic sizes are for one device's programs; with jax.shard_map over "
                     f"{_partitions(received)} devices headrace takes fixed shapes"
                 )
             bind_dimensions(received, places)
         ToPerDevice().run(received)
-        verify_natively(received)
+        ir.verify_natively(received)
     return str(received).rstrip() + "\n"
 
 
@@ -73,11 +67,11 @@ def artifact_text(artifact: bytes) -> str:
     try:
         module = stablehlo.deserialize_portable_artifact(context, artifact)
     except Exception as error:  # jaxlib has more than one class for this
-        raise HeadraceError(f"jaxlib cannot read the artifact: {error}") from error
+        raise ir.HeadraceError(f"jaxlib cannot read the artifact: {error}") from error
     return per_device_text(module)
 
 
-def _partitions(module: Operation) -> int:
+def _partitions(module: ir.Operation) -> int:
     if "mhlo.num_partitions" not in module.attributes:
         return 1
-    return IntegerAttr(module.attributes["mhlo.num_partitions"]).value
+    return ir.IntegerAttr(module.attributes["mhlo.num_partitions"]).value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from ...dialects.ir.bindings import HeadraceError
+from ...dialects import ir
 from .jax_dimensions import VARIABLE, places_of
 from .jax_handover import per_device_text
 
@@ -14,7 +14,7 @@ def to_stablehlo(fn: Any, *args: Any, **kwargs: Any) -> str:
     """See ``headrace.jax.to_stablehlo``, which is this."""
     jax = import_jax("headrace.jax.to_stablehlo")
     if not callable(fn):
-        raise HeadraceError(f"to_stablehlo takes a function, not {type(fn).__name__}")
+        raise ir.HeadraceError(f"to_stablehlo takes a function, not {type(fn).__name__}")
     jitted: Any = fn if hasattr(fn, "trace") else jax.jit(fn, keep_unused=True)
     traced = jitted.trace(*args, **kwargs)
     lowered = _lower(traced)
@@ -29,7 +29,7 @@ def to_stablehlo(fn: Any, *args: Any, **kwargs: Any) -> str:
         lowered = _lower(jax.jit(flat, keep_unused=True).trace(*types))
         module = lowered.compiler_ir(dialect="stablehlo")
     if len(leaves) != (count := _argument_count(module)):
-        raise HeadraceError(
+        raise ir.HeadraceError(
             f"the function takes {len(leaves)} arrays, but JAX lowered it to a program of {count}: "
             "side effects with tokens, or constants that JAX passes as arguments "
             "(jax_use_simplified_jaxpr_constants)"
@@ -57,6 +57,6 @@ def import_jax(user: str) -> Any:
     try:
         return import_module("jax")
     except ImportError as error:
-        raise HeadraceError(
+        raise ir.HeadraceError(
             f"{user} needs JAX, which cannot be imported ({error}): pip install 'headrace[jax]'"
         ) from error

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from ...dialects.ir.bindings import HeadraceError
+from ...dialects import ir
 from ...passes.analysis.shardings import Tiling, format_sharding, mesh_tiling
 from ...passes.frontend.per_device.dimension_tilings import ANNOTATION, TO_GLOBAL, TO_LOCAL
 
@@ -86,7 +86,7 @@ class _Rewriter:
             elif op.name in ("sdy.sharding_constraint", "sdy.reshard"):
                 self._annotate(op)
             elif op.name.startswith("sdy.") and op.name != "sdy.return":
-                raise HeadraceError(f"headrace does not take the op '{op.name}'")
+                raise ir.HeadraceError(f"headrace does not take the op '{op.name}'")
             elif "sdy.sharding" in op.attributes:
                 del op.attributes["sdy.sharding"]
 
@@ -148,7 +148,9 @@ class _Rewriter:
             auto = [a for a, size in mesh.axes.items() if size > 1 and a not in manual]
             if auto:
                 axes = ", ".join(repr(axis) for axis in auto)
-                raise HeadraceError(f"shard_map leaves the mesh axes {axes} to JAX: {SUBSET_HINT}")
+                raise ir.HeadraceError(
+                    f"shard_map leaves the mesh axes {axes} to JAX: {SUBSET_HINT}"
+                )
             texts.append(self._text(sharding)[0])
         return texts
 
@@ -156,7 +158,7 @@ class _Rewriter:
         """The HLO string, and the dimensions that are open: free to be tiled."""
         sharding = self._sdy.TensorShardingAttr(sharding)
         if "unreduced" in str(sharding) or '":(' in str(sharding):
-            raise HeadraceError(f"headrace does not take the sharding {sharding}")
+            raise ir.HeadraceError(f"headrace does not take the sharding {sharding}")
         mesh = self._mesh(sharding)
         self._devices = max(self._devices, len(mesh.order))
         tilings: list[Tiling] = []

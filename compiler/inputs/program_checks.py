@@ -2,21 +2,7 @@
 
 from __future__ import annotations
 
-from ...dialects.ir.bindings import (
-    F32Type,
-    F64Type,
-    FlatSymbolRefAttr,
-    FloatType,
-    HeadraceError,
-    IndexType,
-    IntegerType,
-    Operation,
-    RankedTensorType,
-    Type,
-    error_at,
-    walk,
-)
-from ...dialects.ir.functions import function_type
+from ...dialects import ir
 from ..metadata import function_name, public_functions
 
 # IREE's own input pipeline converts or keeps these; tokens order JAX's effects.
@@ -37,27 +23,27 @@ _UNPASSED = {
 _CALLEES = {"func.call": "callee", "stablehlo.composite": "decomposition"}
 
 
-def check_known(module: Operation) -> None:
+def check_known(module: ir.Operation) -> None:
     """Raises HeadraceError for an op that is not registered: native passes crash on some."""
     registered: dict[str, bool] = {}
-    for op in walk(module):
+    for op in ir.walk(module):
         name = op.name
         if name not in registered:
             registered[name] = name.startswith("headrace.") or (
                 module.context.is_registered_operation(name)
             )
         if not registered[name]:
-            raise error_at(op, f"'{name}' cannot be lowered: neither headrace nor IREE knows it")
+            raise ir.error_at(op, f"'{name}' cannot be lowered: neither headrace nor IREE knows it")
 
 
-def check_program(module: Operation) -> None:
+def check_program(module: ir.Operation) -> None:
     """Raises HeadraceError for a signature or a recursion that nothing can compile."""
     for function in public_functions(module):
-        type_ = function_type(function)
+        type_ = ir.function_type(function)
         for role, types in (("argument", type_.inputs), ("result", type_.results)):
             for index, found in enumerate(types):
                 if not _crosses_abi(found):
-                    raise error_at(
+                    raise ir.error_at(
                         function,
                         f"{role} {index} of '{function_name(function)}' has type {found}; "
                         f"a program takes and returns tensors of known rank and numbers"
@@ -67,9 +53,11 @@ def check_program(module: Operation) -> None:
     _check_recursion(module)
 
 
-def _check_passed(function: Operation, what: str, type_: Type) -> None:
+def _check_passed(function: ir.Operation, what: str, type_: ir.Type) -> None:
     """Raises HeadraceError for numbers that IREE's runtime cannot pass."""
-    if isinstance(type_, RankedTensorType):
+    kind = "scalars"
+    if isinstance(type_, ir.RankedTensorType):
+        kind = "values"
         element = str(type_.element_type)
         width = _UNPASSED.get(element)
         unpassed = None if width is None else element
@@ -78,21 +66,21 @@ def _check_passed(function: Operation, what: str, type_: Type) -> None:
         unpassed = str(type_) if _is_unpassed_scalar(type_) else None
         hint = f": pass tensor<{type_}>"
     if unpassed is not None:
-        raise error_at(
+        raise ir.error_at(
             function,
             f"{what} of '{function_name(function)}' has type {type_}, and IREE's runtime passes "
-            f"no {unpassed} {'values' if isinstance(type_, RankedTensorType) else 'scalars'}{hint}",
+            f"no {unpassed} {kind}{hint}",
         )
 
 
-def _is_unpassed_scalar(type_: Type) -> bool:
+def _is_unpassed_scalar(type_: ir.Type) -> bool:
     """IREE's VM has registers of 32 and 64 bits, and no arithmetic on narrow floats."""
-    if isinstance(type_, IntegerType):
+    if isinstance(type_, ir.IntegerType):
         return type_.width > 32 and type_.width != 64
-    return isinstance(type_, FloatType) and not isinstance(type_, F32Type | F64Type)
+    return isinstance(type_, ir.FloatType) and not isinstance(type_, ir.F32Type | ir.F64Type)
 
 
-def _carried_as(type_: RankedTensorType, element: str, width: int) -> str:
+def _carried_as(type_: ir.RankedTensorType, element: str, width: int) -> str:
     if element == "index":
         return ": convert it from or to i64 in the program"
     sizes = [None if type_.is_dynamic_dim(i) else type_.shape[i] for i in range(type_.rank)]
@@ -110,10 +98,10 @@ def _carried_as(type_: RankedTensorType, element: str, width: int) -> str:
     )
 
 
-def _crosses_abi(type_: Type) -> bool:
-    return isinstance(type_, RankedTensorType | IntegerType | FloatType | IndexType) or str(
-        type_
-    ).startswith(_FOREIGN_TYPES)
+def _crosses_abi(type_: ir.Type) -> bool:
+    return isinstance(
+        type_, ir.RankedTensorType | ir.IntegerType | ir.FloatType | ir.IndexType
+    ) or str(type_).startswith(_FOREIGN_TYPES)
 
 
 def _hint(text: str) -> str:
@@ -122,19 +110,19 @@ def _hint(text: str) -> str:
     return ": pass its elements one by one" if text.startswith("tuple") else ""
 
 
-def _check_recursion(module: Operation) -> None:
+def _check_recursion(module: ir.Operation) -> None:
     """All calls are inlined, which has no end where a function calls itself."""
-    calls: dict[str, dict[str, Operation]] = {}
-    for op in walk(module):
+    calls: dict[str, dict[str, ir.Operation]] = {}
+    for op in ir.walk(module):
         if (key := _CALLEES.get(op.name)) is not None:
-            callee = FlatSymbolRefAttr(op.attributes[key]).value
+            callee = ir.FlatSymbolRefAttr(op.attributes[key]).value
             calls.setdefault(_enclosing_function(op), {}).setdefault(callee, op)
     done: dict[str, None] = {}
     for root in calls:
         _visit(root, calls, done)
 
 
-def _visit(root: str, calls: dict[str, dict[str, Operation]], done: dict[str, None]) -> None:
+def _visit(root: str, calls: dict[str, dict[str, ir.Operation]], done: dict[str, None]) -> None:
     """Depth first without Python's own recursion: chains of calls may be long."""
     path = {root: iter(calls.get(root, {}))}
     while path:
@@ -149,17 +137,17 @@ def _visit(root: str, calls: dict[str, dict[str, Operation]], done: dict[str, No
             path[callee] = iter(calls.get(callee, {}))
 
 
-def _recursion(call: Operation, path: list[str], callee: str) -> HeadraceError:
+def _recursion(call: ir.Operation, path: list[str], callee: str) -> ir.HeadraceError:
     cycle = [*path[path.index(callee) :], callee]
     way = " -> ".join(f"'{name}'" for name in cycle)
-    return error_at(
+    return ir.error_at(
         call,
         f"recursive call ({way}): every call is inlined, which would not end; "
         "write the recursion as a loop, e.g. stablehlo.while",
     )
 
 
-def _enclosing_function(op: Operation) -> str:
+def _enclosing_function(op: ir.Operation) -> str:
     parent = op.parent
     while parent is not None and "sym_name" not in parent.attributes:
         parent = parent.parent

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...dialects.ir.bindings import Operation, Value, blocks_of, walk
-from ...dialects.ir.functions import functions_of
+from ...dialects import ir
 from ...passes.pipeline import Pipeline
 from ..unlowered import check_torch_lowered
 
@@ -93,7 +92,7 @@ def torch_to_linalg(target: str) -> tuple[str, ...]:
     )
 
 
-def lower_torch(module: Operation, target: str) -> None:
+def lower_torch(module: ir.Operation, target: str) -> None:
     """Makes linalg of a torch program (``torch_mlir.fx.export_and_import(...,
     output_type="raw")``, ``iree.turbine.aot.export``), of which all tensors
     are value tensors, or of an ONNX program (``iree-import-onnx``). Nothing
@@ -104,11 +103,11 @@ def lower_torch(module: Operation, target: str) -> None:
 
     Raises HeadraceError for an op that torch-mlir does not lower.
     """
-    ops = walk(module)
+    ops = ir.walk(module)
     if not any(_is_torch(op) for op in ops):
         return
     has_f64 = any(",f64>" in str(value.type) for op in ops for value in _values(op))
-    is_onnx = any(_ONNX_OPSET in function.attributes for function in functions_of(module))
+    is_onnx = any(_ONNX_OPSET in function.attributes for function in ir.functions_of(module))
     del ops  # native passes end the life of handles
     to_linalg = torch_to_linalg(target)
     _run(module, (*ONNX_TO_TORCH, *to_linalg) if is_onnx else to_linalg)
@@ -119,16 +118,16 @@ def lower_torch(module: Operation, target: str) -> None:
 _ONNX_OPSET = "torch.onnx_meta.opset_version"
 
 
-def _run(module: Operation, passes: Sequence[str]) -> None:
+def _run(module: ir.Operation, passes: Sequence[str]) -> None:
     text = f"builtin.module({','.join(passes)})"
     Pipeline.parse(text).run(module, verify_each=False)
 
 
-def _values(op: Operation) -> list[Value]:
-    return [*op.results, *(a for block in blocks_of(op) for a in block.arguments)]
+def _values(op: ir.Operation) -> list[ir.Value]:
+    return [*op.results, *(a for block in ir.blocks_of(op) for a in block.arguments)]
 
 
-def _is_torch(op: Operation) -> bool:
+def _is_torch(op: ir.Operation) -> bool:
     """An op of the dialect, or a function that hands its values on."""
     if op.name == "func.func":
         return "!torch." in str(op.attributes["function_type"])

@@ -19,7 +19,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from ...dialects.ir.bindings import Diagnostic, HeadraceError, Operation, write_bytecode
+from ...dialects import ir
 from ...dialects.ir.parsing import parse_module_file
 from ..unlowered import without_op
 from .flag_faults import TRIVIAL_PROGRAM, GivenFlag, check_cpu, check_flags
@@ -45,7 +45,7 @@ class ChildResult:
     seconds: float
     peak_bytes: int  # largest resident size of the child
     phases: dict[str, str]  # phase name to IR text, of the phases asked for
-    diagnostics: tuple[Diagnostic, ...]  # warnings
+    diagnostics: tuple[ir.Diagnostic, ...]  # warnings
 
 
 @cache
@@ -56,11 +56,11 @@ def iree_compile_binary() -> str:
         binary = Path(folder) / "_mlir_libs" / "iree-compile"
         if binary.is_file():
             return str(binary)
-    raise HeadraceError("iree-compile is missing from the iree-base-compiler package")
+    raise ir.HeadraceError("iree-compile is missing from the iree-base-compiler package")
 
 
 def run_iree_compile(
-    module: Operation,
+    module: ir.Operation,
     flags: Sequence[str],
     phases: Sequence[str] = (),
     given: Sequence[GivenFlag] = (),
@@ -81,7 +81,7 @@ def run_iree_compile(
     with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
         source, output = Path(folder, "module.mlirbc"), Path(folder, "module.vmfb")
         start = time.perf_counter()
-        write_bytecode(module, source)
+        ir.write_bytecode(module, source)
         writing_seconds = time.perf_counter() - start
         dumps = Path(folder, "phases")
         child = _Child(flags, given)
@@ -95,7 +95,7 @@ def run_iree_compile(
             start = time.perf_counter()
             program = parse_module_file(Path(folder, "vm.mlir"), module.context)
             separate_forwarded_refs(program)
-            write_bytecode(program, repaired)
+            ir.write_bytecode(program, repaired)
             first = replace(first, seconds=first.seconds + time.perf_counter() - start)
             last = child.compile(program, repaired, output, [*flags, "--compile-from=vm"])
         else:
@@ -114,7 +114,7 @@ def run_iree_compile(
 class _Run:
     """One successful run of the child."""
 
-    found: list[Diagnostic]
+    found: list[ir.Diagnostic]
     seconds: float
     peak_bytes: int
 
@@ -126,7 +126,9 @@ class _Child:
     flags: Sequence[str]
     given: Sequence[GivenFlag]
 
-    def compile(self, module: Operation, source: Path, output: Path, flags: Sequence[str]) -> _Run:
+    def compile(
+        self, module: ir.Operation, source: Path, output: Path, flags: Sequence[str]
+    ) -> _Run:
         """Runs the child; HeadraceError, on account of flags or ``module``, where it fails."""
         command = [iree_compile_binary(), str(source), *flags, "-o", str(output)]
         status, text, seconds, peak = run_measured(command)
@@ -181,13 +183,13 @@ def run_measured(command: Sequence[str]) -> tuple[int, str, float, int]:
     return process.returncode, text, seconds, usage.ru_maxrss * 1024
 
 
-def parse_diagnostics(text: str) -> list[Diagnostic]:
+def parse_diagnostics(text: str) -> list[ir.Diagnostic]:
     """The ``file:line:column: severity: message`` lines of a tool's output."""
-    found: list[Diagnostic] = []
+    found: list[ir.Diagnostic] = []
     for line in text.splitlines():
         if match := _LINE.fullmatch(line.strip()):
             place = (match["file"] or "", int(match["line"] or 0), int(match["column"] or 0))
-            found.append(Diagnostic(match["severity"], match["message"], *place))
+            found.append(ir.Diagnostic(match["severity"], match["message"], *place))
     return found
 
 
@@ -207,16 +209,18 @@ def _reason(text: str, status: int) -> str:
     return lines[0].removeprefix("iree-compile: ").partition("  Try: ")[0]
 
 
-def _failure(found: Sequence[Diagnostic], text: str, status: int) -> HeadraceError:
+def _failure(found: Sequence[ir.Diagnostic], text: str, status: int) -> ir.HeadraceError:
     errors = [d for d in found if d.severity == "error"]
     if not errors:
-        return HeadraceError(f"iree-compile failed: {_reason(text, status)}")
+        return ir.HeadraceError(f"iree-compile failed: {_reason(text, status)}")
     first = errors[0]
     reason = without_op(first.message).removesuffix(_SEE_ABOVE)
     message = f"IREE cannot compile this program: {reason}"
-    notes = [Diagnostic("note", line) for line in tool_errors(text)]
-    notes.append(Diagnostic("note", "--emit=mlir writes the module that IREE was given"))
-    return HeadraceError(Diagnostic("error", message, first.file, first.line, first.column), *notes)
+    notes = [ir.Diagnostic("note", line) for line in tool_errors(text)]
+    notes.append(ir.Diagnostic("note", "--emit=mlir writes the module that IREE was given"))
+    return ir.HeadraceError(
+        ir.Diagnostic("error", message, first.file, first.line, first.column), *notes
+    )
 
 
 def _crash_reason(status: int, text: str) -> str:
@@ -226,13 +230,13 @@ def _crash_reason(status: int, text: str) -> str:
     return signal_name(-status) if status < 0 else f"exit code {status}"
 
 
-def _crash(module: Operation, flags: Sequence[str], status: int, text: str) -> HeadraceError:
+def _crash(module: ir.Operation, flags: Sequence[str], status: int, text: str) -> ir.HeadraceError:
     folder = Path(tempfile.mkdtemp(prefix="headrace-reproducer-"))
     source = folder / "module.mlir"
     source.write_text(str(module.get_asm(enable_debug_info=True)))
     command = shlex.join([iree_compile_binary(), str(source), *flags, "-o", os.devnull])
     (folder / "reproduce.sh").write_text(f"#!/bin/sh\n{command}\n")
-    return HeadraceError(
+    return ir.HeadraceError(
         f"iree-compile crashed ({_crash_reason(status, text)}); "
         f"reproduce with: sh {folder / 'reproduce.sh'}"
     )
@@ -241,4 +245,4 @@ def _crash(module: Operation, flags: Sequence[str], status: int, text: str) -> H
 def _phase_text(dumps: Path, phase: str) -> str:
     for path in sorted(dumps.glob(f"*.{phase}.mlir")):
         return path.read_text()
-    raise HeadraceError(f"iree-compile wrote no IR of its phase '{phase}'")
+    raise ir.HeadraceError(f"iree-compile wrote no IR of its phase '{phase}'")

@@ -10,7 +10,7 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
-from ...dialects.ir.bindings import HeadraceError
+from ...dialects import ir
 
 Array = npt.NDArray[Any]
 finfo: Any = ml_dtypes.finfo  # untyped
@@ -97,7 +97,7 @@ def parse_tensor_type(text: str) -> TensorType:
     """Raises HeadraceError for a type that the runtime cannot pass."""
     match = re.fullmatch(r"tensor<((?:(?:\d+|\?)x)*)(\w+)>", text)
     if not match or match[2] not in _TYPES:
-        raise HeadraceError(f"values of type '{text}' cannot be passed to a program")
+        raise ir.HeadraceError(f"values of type '{text}' cannot be passed to a program")
     sizes = match[1].split("x")[:-1]
     return TensorType(tuple(None if s == "?" else int(s) for s in sizes), _TYPES[match[2]])
 
@@ -115,7 +115,7 @@ def to_element_type(array: Array, element: ElementType, what: str) -> Array:
         return array.view(element.dtype)
     floats = element.is_narrow or element.dtype.kind == "f"
     if array.dtype.kind not in ("fiub" if floats else "iub"):
-        raise HeadraceError(f"{what}: expected {element.name} values, got {array.dtype}")
+        raise ir.HeadraceError(f"{what}: expected {element.name} values, got {array.dtype}")
     with np.errstate(all="ignore"):
         cast = array.astype(element.dtype)
         back = cast.astype(array.dtype)
@@ -124,7 +124,9 @@ def to_element_type(array: Array, element: ElementType, what: str) -> Array:
         same |= np.isnan(back) & np.isnan(array)
     if not same.all():
         value = array[~same].flat[0]
-        raise HeadraceError(f"{what}: {value} is no value of {element.name}; round the data first")
+        raise ir.HeadraceError(
+            f"{what}: {value} is no value of {element.name}; round the data first"
+        )
     return cast
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ...dialects.ir.bindings import HeadraceError
+from ...dialects import ir
 
 # One dispatch of its own: what reads a target's flags is the code generator.
 TRIVIAL_PROGRAM = """\
@@ -42,7 +42,7 @@ def check_cpu(printed: str, given: Sequence[GivenFlag]) -> None:
     if found is None or not asked:
         return
     name = asked[-1].flag.removeprefix(_CPU_FLAG)
-    raise HeadraceError(
+    raise ir.HeadraceError(
         f"{asked[-1].written}: unknown CPU '{name}' for {found['arch']}; "
         f"known are host, {found['known']}"
     )
@@ -64,6 +64,6 @@ def check_flags(
             given, reason = [one], alone
             break
     written = ", ".join(one.written for one in given)
-    raise HeadraceError(
+    raise ir.HeadraceError(
         f"{written}: no program compiles with {'it' if len(given) == 1 else 'these'}: {reason}"
     )

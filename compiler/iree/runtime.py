@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dialects.ir.bindings import HeadraceError
+from ...dialects import ir
 from ..metadata import KEY, FunctionInfo
 from .element_types import Array, TensorType, parse_tensor_type, to_element_type
 from .signals import signal_name
@@ -33,10 +33,10 @@ def load_functions(vmfb: str | Path) -> dict[str, FunctionInfo]:
         with path.open("rb") as file:
             whole = zipfile.is_zipfile(file)
     except OSError as error:
-        raise HeadraceError(f"cannot read '{vmfb}': {error.strerror}") from None
+        raise ir.HeadraceError(f"cannot read '{vmfb}': {error.strerror}") from None
     # A .vmfb ends in a zip directory, which a truncated one lacks.
     if not whole:
-        raise HeadraceError(f"'{vmfb}' is not a complete .vmfb file")
+        raise ir.HeadraceError(f"'{vmfb}' is not a complete .vmfb file")
     with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
         answer = _run_child({"action": "inspect", "vmfb": str(path.resolve())}, folder, str(vmfb))
     found: dict[str, FunctionInfo] = {}
@@ -44,7 +44,7 @@ def load_functions(vmfb: str | Path) -> dict[str, FunctionInfo]:
         if KEY in reflection:
             found[name] = FunctionInfo.from_json(reflection[KEY])
     if not found:
-        raise HeadraceError(f"'{vmfb}' has no headrace metadata: was headrace-compile used?")
+        raise ir.HeadraceError(f"'{vmfb}' has no headrace metadata: was headrace-compile used?")
     return found
 
 
@@ -55,7 +55,7 @@ def choose_function(functions: Mapping[str, FunctionInfo], name: str | None) -> 
             return next(iter(functions.values()))
         name = "main"
     if name not in functions:
-        raise HeadraceError(f"no function '{name}'; there is: {', '.join(functions)}")
+        raise ir.HeadraceError(f"no function '{name}'; there is: {', '.join(functions)}")
     return functions[name]
 
 
@@ -85,12 +85,12 @@ def run_program(vmfb: str | Path, function: FunctionInfo, inputs: Sequence[Array
 
 def _check_runs_here(function: FunctionInfo) -> None:
     if function.target not in _CPU_TARGETS:
-        raise HeadraceError(
+        raise ir.HeadraceError(
             f"the program is for {function.target}; headrace-run runs programs for "
             f"{' and '.join(_CPU_TARGETS)} (compile with --target=cpu)"
         )
     if function.form == "channel" and function.devices > 1:
-        raise HeadraceError(
+        raise ir.HeadraceError(
             "the program has its collectives in channel form, which CPU devices do not run; "
             "compile with --collectives=devices"
         )
@@ -109,7 +109,7 @@ def check_values(
     """Arrays of ``[devices, *shape]`` in the element types of MLIR ``types``."""
     word, role = words
     if len(arrays) != len(types):
-        raise HeadraceError(
+        raise ir.HeadraceError(
             f"expected {len(types)} {word} arrays, one per {role}, got {len(arrays)}"
         )
     found: list[Array] = []
@@ -124,7 +124,7 @@ def _check_shape(array: Array, type_: TensorType, devices: int, what: str) -> No
     if array.ndim and array.shape[0] == devices and type_.accepts(array.shape[1:]):
         return
     want = ["?" if size is None else str(size) for size in type_.shape]
-    raise HeadraceError(
+    raise ir.HeadraceError(
         f"{what}: expected shape [{', '.join([str(devices), *want])}] "
         f"({devices} devices, {type_} each), got {list(array.shape)}"
     )
@@ -165,7 +165,7 @@ def _read_results(
             if position % count == index
         ]
         if any(part.shape != parts[0].shape for part in parts):
-            raise HeadraceError(f"result {index} has different shapes on different devices")
+            raise ir.HeadraceError(f"result {index} has different shapes on different devices")
         found.append(np.stack(parts))
     return found
 
@@ -186,10 +186,10 @@ def _run_child(job: dict[str, Any], folder: str, vmfb: str) -> dict[str, Any]:
         if child.returncode < 0:
             reason = signal_name(-child.returncode)
         last = child.stderr.strip().splitlines()[-1:]
-        raise HeadraceError(f"running '{vmfb}' crashed ({reason})", *last)
+        raise ir.HeadraceError(f"running '{vmfb}' crashed ({reason})", *last)
     answer: dict[str, Any] = json.loads(reply.read_text())
     if "error" in answer:
         first = str(answer["error"]).strip().splitlines()[0]
         what = "cannot load" if job["action"] == "inspect" else "running failed:"
-        raise HeadraceError(f"{what} '{vmfb}': {first}")
+        raise ir.HeadraceError(f"{what} '{vmfb}': {first}")
     return answer

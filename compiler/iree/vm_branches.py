@@ -11,29 +11,20 @@ for each. tests/python/test_vm_branches.py shows it on few lines.
 
 from __future__ import annotations
 
-from ...dialects.ir.bindings import (
-    DenseI32ArrayAttr,
-    FloatType,
-    InsertionPoint,
-    IntegerAttr,
-    IntegerType,
-    Operation,
-    Value,
-    walk,
-)
+from ...dialects import ir
 
 _LOOPS = frozenset(("scf.for", "scf.while"))
 
 
-def has_branches(module: Operation) -> bool:
+def has_branches(module: ir.Operation) -> bool:
     """Whether a program may hand values from block to block."""
     return any(
         op.name in _LOOPS or any(len(r.blocks) > 1 for r in op.regions)
-        for op in walk(module, bodies=False)
+        for op in ir.walk(module, bodies=False)
     )
 
 
-def separate_forwarded_refs(module: Operation) -> int:
+def separate_forwarded_refs(module: ir.Operation) -> int:
     """Gives each further argument of a branch a value of its own.
 
     Works on the ``vm`` dialect; returns how many there were.
@@ -48,12 +39,12 @@ def separate_forwarded_refs(module: Operation) -> int:
         vm.br ^bb1(%a, %b : !vm.ref<!hal.buffer>, !vm.ref<!hal.buffer>)
     """
     found = 0
-    for op in walk(module):
+    for op in ir.walk(module):
         for start, end in _edges(op):
-            seen: set[Value] = set()
+            seen: set[ir.Value] = set()
             for index in range(start, end):
                 value = op.operands[index]
-                if isinstance(value.type, IntegerType | FloatType):
+                if isinstance(value.type, ir.IntegerType | ir.FloatType):
                     continue
                 if value in seen:
                     op.operands[index] = _same_again(value, op)
@@ -62,27 +53,27 @@ def separate_forwarded_refs(module: Operation) -> int:
     return found
 
 
-def _edges(op: Operation) -> list[tuple[int, int]]:
+def _edges(op: ir.Operation) -> list[tuple[int, int]]:
     """Ranges of the operands that each successor gets."""
     if op.name == "vm.br":
         return [(0, len(op.operands))]
     if op.name == "vm.cond_br":
-        flag, true, false = DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])
+        flag, true, false = ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])
         return [(flag, flag + true), (flag + true, flag + true + false)]
     return []
 
 
-def _same_again(value: Value, branch: Operation) -> Value:
-    ip, location = InsertionPoint(branch), branch.location
-    i32 = IntegerType.get_signless(32, branch.context)
-    one = Operation.create(
+def _same_again(value: ir.Value, branch: ir.Operation) -> ir.Value:
+    ip, location = ir.InsertionPoint(branch), branch.location
+    i32 = ir.IntegerType.get_signless(32, branch.context)
+    one = ir.Operation.create(
         "vm.const.i32",
         results=[i32],
-        attributes={"value": IntegerAttr.get(i32, 1)},
+        attributes={"value": ir.IntegerAttr.get(i32, 1)},
         loc=location,
         ip=ip,
     )
-    select = Operation.create(
+    select = ir.Operation.create(
         "vm.select.ref",
         results=[value.type],
         operands=[one.results[0], value, value],

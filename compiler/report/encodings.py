@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 
-from ...dialects.ir.bindings import Operation, walk
+from ...dialects import ir
 from ...passes.analysis.trip_counts import trips_of
 from ...passes.dispatch.fuse_encodings import FuseEncodings
 from ...passes.dispatch.fusion.region import fused_values
@@ -54,7 +54,7 @@ class EncodingReader(Instrumentation):
     other: list[Fused] = field(default_factory=list[Fused])
     refused: list[NotEncoded] = field(default_factory=list[NotEncoded])
 
-    def before(self, step: Step, module: Operation) -> None:
+    def before(self, step: Step, module: ir.Operation) -> None:
         if step.name == "set-encodings":
             self.refused = _read_refused(module, self.target)
         if step.name == FuseEncodings.name and self.compare:
@@ -62,7 +62,7 @@ class EncodingReader(Instrumentation):
             FuseEncodings(self.target, not self.multi_use).run(copy)
             self.other = _read_fused(copy)
 
-    def after(self, step: Step, module: Operation, seconds: float) -> None:
+    def after(self, step: Step, module: ir.Operation, seconds: float) -> None:
         if step.name == FuseEncodings.name:
             self.fused = _read_fused(module)
 
@@ -79,22 +79,22 @@ class EncodingReader(Instrumentation):
         }
 
 
-def _read_fused(module: Operation) -> list[Fused]:
+def _read_fused(module: ir.Operation) -> list[Fused]:
     return [
         Fused(v.value, v.launches_saved, v.bytes_added, trips_of(op))
-        for op in walk(module, bodies=False)
+        for op in ir.walk(module, bodies=False)
         for v in fused_values(op)
     ]
 
 
-def _read_refused(module: Operation, target: str) -> list[NotEncoded]:
+def _read_refused(module: ir.Operation, target: str) -> list[NotEncoded]:
     return [
         NotEncoded(*_types(op), reason)
         for op, reason in choose_matmuls(module, tiling_of(target)).refused
     ]
 
 
-def _types(op: Operation) -> tuple[str, str, str]:
+def _types(op: ir.Operation) -> tuple[str, str, str]:
     lhs, rhs, init = list(op.operands)[:3]
     return str(lhs.type), str(rhs.type), str(init.type)
 

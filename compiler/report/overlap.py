@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import asdict, dataclass
 
-from ...dialects.ir.bindings import Block, Operation, StringAttr, operations_of, walk
+from ...dialects import ir
 from ...passes.analysis.matmul_work import is_matmul
 from ...passes.analysis.trip_counts import ControlFlow, stated_device
 
@@ -26,7 +26,7 @@ class LoopOverlap:
     copies: int
 
 
-def read_overlap(module: Operation, functions: list[Operation]) -> list[dict[str, object]]:
+def read_overlap(module: ir.Operation, functions: list[ir.Operation]) -> list[dict[str, object]]:
     """The loops of functions in IREE's ``stream`` phase, in program order."""
     matmuls = _matmul_executables(module)
     found: list[LoopOverlap] = []
@@ -47,32 +47,32 @@ def read_overlap(module: Operation, functions: list[Operation]) -> list[dict[str
     return [asdict(loop) for loop in found]
 
 
-def _matmul_executables(module: Operation) -> frozenset[str]:
+def _matmul_executables(module: ir.Operation) -> frozenset[str]:
     """Names of the executables that hold a matrix product."""
     return frozenset(
-        StringAttr(op.attributes["sym_name"]).value
-        for op in operations_of(module.regions[0].blocks[0])
-        if op.name == "stream.executable" and any(is_matmul(inner) for inner in walk(op))
+        ir.StringAttr(op.attributes["sym_name"]).value
+        for op in ir.operations_of(module.regions[0].blocks[0])
+        if op.name == "stream.executable" and any(is_matmul(inner) for inner in ir.walk(op))
     )
 
 
-def _first_device(block: Block) -> list[Operation]:
+def _first_device(block: ir.Block) -> list[ir.Operation]:
     """All ops that the first device executes in a block."""
     return [
         inner
-        for op in operations_of(block)
+        for op in ir.operations_of(block)
         if op.name == "stream.cmd.execute" and stated_device(op) in (None, 0)
-        for inner in walk(op)
+        for inner in ir.walk(op)
     ]
 
 
-def _is_beside_matmul(op: Operation, matmuls: frozenset[str]) -> bool:
+def _is_beside_matmul(op: ir.Operation, matmuls: frozenset[str]) -> bool:
     region = op.parent
     if region is None or region.operation.name != "stream.cmd.concurrent":
         return False
     return any(
         match[1] in matmuls
-        for inner in walk(region.operation)
+        for inner in ir.walk(region.operation)
         if inner.name == "stream.cmd.dispatch"
         for match in _ENTRY_POINT.finditer(str(inner.attributes["entry_points"]))
     )

@@ -7,14 +7,7 @@ live on.
 
 from __future__ import annotations
 
-from ...dialects.ir.bindings import (
-    Block,
-    Operation,
-    RankedTensorType,
-    Value,
-    make_context,
-    operations_of,
-)
+from ...dialects import ir
 from ...dialects.ir.parsing import parse_module
 from ...dialects.wire_bytes import tensor_bytes
 from ...passes.analysis.trip_counts import ControlFlow, constant, stated_device
@@ -27,7 +20,7 @@ _LAUNCHES = ("flow.dispatch", "flow.tensor.encode")
 
 def read_phases(phases: dict[str, str]) -> dict[str, object]:
     """Dispatch counts and bytes from ``flow``, transients and overlap from ``stream``."""
-    context = make_context()
+    context = ir.make_context()
     flow = parse_module(phases["flow"], "flow", context)
     stream = parse_module(phases["stream"], "stream", context)
     return {
@@ -48,15 +41,15 @@ def no_phases() -> dict[str, object]:
 _FLOW_KEYS = ("dispatches", "encodes", "launches", "bytes_written")
 
 
-def _functions(module: Operation) -> list[Operation]:
+def _functions(module: ir.Operation) -> list[ir.Operation]:
     return [
         op
-        for op in operations_of(module.regions[0].blocks[0])
+        for op in ir.operations_of(module.regions[0].blocks[0])
         if op.name in ("util.func", "func.func") and len(op.regions[0].blocks)
     ]
 
 
-def _read_flow(module: Operation) -> dict[str, object]:
+def _read_flow(module: ir.Operation) -> dict[str, object]:
     static: dict[str, int | None] = dict.fromkeys(_FLOW_KEYS, 0)
     per_run: dict[str, int | None] = dict.fromkeys(_FLOW_KEYS, 0)
     for function in _functions(module):
@@ -64,7 +57,7 @@ def _read_flow(module: Operation) -> dict[str, object]:
         flow = ControlFlow(blocks)
         devices = _Devices(blocks)
         for index, block in enumerate(blocks):
-            for op in operations_of(block):
+            for op in ir.operations_of(block):
                 if op.name not in _LAUNCHES or devices.of(op) not in (None, 0):
                     continue
                 kind = "dispatches" if op.name == "flow.dispatch" else "encodes"
@@ -81,11 +74,11 @@ def _add(total: int | None, amount: int | None, times: int | None) -> int | None
     return total + amount * times
 
 
-def _result_bytes(op: Operation) -> int | None:
+def _result_bytes(op: ir.Operation) -> int | None:
     """Logical size of what the op writes; padding of an encoding not counted."""
     total: int | None = 0
     for result in op.results:
-        if isinstance(result.type, RankedTensorType):
+        if isinstance(result.type, ir.RankedTensorType):
             total = _add(total, tensor_bytes(result.type), 1)
     return total
 
@@ -97,22 +90,22 @@ class _Devices:
     nothing changes; then back from users to what only constants feed.
     """
 
-    def __init__(self, blocks: list[Block]) -> None:
-        self._known: dict[Value, int] = {}
-        self._ops = [op for block in blocks for op in operations_of(block)]
+    def __init__(self, blocks: list[ir.Block]) -> None:
+        self._known: dict[ir.Value, int] = {}
+        self._ops = [op for block in blocks for op in ir.operations_of(block)]
         while self._forward():
             pass
         self._backward()
 
-    def of(self, op: Operation) -> int | None:
+    def of(self, op: ir.Operation) -> int | None:
         """The device an op runs on; None if all devices share it."""
         for value in (*op.results, *op.operands):
             if value in self._known:
                 return self._known[value]
         return None
 
-    def _learn(self, value: Value, device: int) -> bool:
-        if value in self._known or not isinstance(value.type, RankedTensorType):
+    def _learn(self, value: ir.Value, device: int) -> bool:
+        if value in self._known or not isinstance(value.type, ir.RankedTensorType):
             return False
         self._known[value] = device
         return True
@@ -131,7 +124,7 @@ class _Devices:
                     changed |= self._learn(result, device)
         return changed
 
-    def _into_blocks(self, terminator: Operation) -> bool:
+    def _into_blocks(self, terminator: ir.Operation) -> bool:
         changed = False
         arguments = [a for block in terminator.successors for a in block.arguments]
         operands = list(terminator.operands)[-len(arguments) :] if arguments else []
@@ -152,13 +145,13 @@ class _Devices:
                     self._learn(operand, device)
 
 
-def _read_transients(module: Operation) -> int | None:
+def _read_transients(module: ir.Operation) -> int | None:
     """The largest sum of transients alive at once, in program order."""
     largest = 0
     for function in _functions(module):
         alive = 0
         for block in function.regions[0].blocks:
-            for op in operations_of(block):
+            for op in ir.operations_of(block):
                 sign = {"stream.resource.alloca": 1, "stream.resource.dealloca": -1}.get(op.name)
                 if sign is None or stated_device(op) not in (None, 0):
                     continue
@@ -173,5 +166,5 @@ def _read_transients(module: Operation) -> int | None:
     return largest
 
 
-def _size_operand(op: Operation) -> Value:
+def _size_operand(op: ir.Operation) -> ir.Value:
     return next(v for v in op.operands if str(v.type) == "index")

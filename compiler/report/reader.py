@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 
+from ...dialects import ir
 from ...dialects.fp8 import fp8_format
 from ...dialects.headrace import HeadraceOp
-from ...dialects.ir.bindings import BoolAttr, Operation, RankedTensorType, StringAttr, walk
 from ...dialects.ops.collectives import CollectiveOp
 from ...dialects.wire_bytes import received_bytes
 from ...passes.analysis.contractions import Contraction, contraction_of
@@ -54,10 +54,10 @@ class Matmul:
     reason: str | None
 
 
-def read_collectives(module: Operation) -> list[Collective]:
+def read_collectives(module: ir.Operation) -> list[Collective]:
     """All collectives, before lowering, with loops in ``scf`` form."""
     found: list[Collective] = []
-    for op in walk(module, bodies=False):
+    for op in ir.walk(module, bodies=False):
         declared = HeadraceOp.operations.get(op.name)
         if declared is None or not issubclass(declared, CollectiveOp):
             continue
@@ -65,10 +65,10 @@ def read_collectives(module: Operation) -> list[Collective]:
         found.append(
             Collective(
                 op=op.name.removeprefix("headrace."),
-                element_type=str(RankedTensorType(op.operands[0].type).element_type),
+                element_type=str(ir.RankedTensorType(op.operands[0].type).element_type),
                 bytes=received_bytes(collective),
                 trips=trips_of(op),
-                pipelined=BoolAttr(op.attributes["pipelined"]).value,
+                pipelined=ir.BoolAttr(op.attributes["pipelined"]).value,
                 reason=_text(op, PIPELINE_REASON),
                 wide_reason=_text(op, "headrace.wide_reason"),
             )
@@ -76,13 +76,13 @@ def read_collectives(module: Operation) -> list[Collective]:
     return found
 
 
-def read_matmuls(module: Operation) -> list[Matmul]:
+def read_matmuls(module: ir.Operation) -> list[Matmul]:
     """All matrix products, after those that can be are ``headrace.matmul``.
 
     Copies that the pipeliner peeled off a loop are not counted again.
     """
     found: list[Matmul] = []
-    for op in walk(module, bodies=False):
+    for op in ir.walk(module, bodies=False):
         if PEELED in op.attributes or not _is_matmul(op):
             continue
         lhs, rhs = op.operands[0].type, op.operands[1].type
@@ -99,14 +99,14 @@ def read_matmuls(module: Operation) -> list[Matmul]:
     return found
 
 
-def _is_matmul(op: Operation) -> bool:
+def _is_matmul(op: ir.Operation) -> bool:
     if op.name == "linalg.generic":
         return isinstance(contraction_of(op), Contraction)
     return op.name == "headrace.matmul" or op.name in DOTS
 
 
-def _text(op: Operation, name: str) -> str | None:
-    return StringAttr(op.attributes[name]).value if name in op.attributes else None
+def _text(op: ir.Operation, name: str) -> str | None:
+    return ir.StringAttr(op.attributes[name]).value if name in op.attributes else None
 
 
 @dataclass
@@ -124,14 +124,14 @@ class Reader(Instrumentation):
     loops: list[LoopWork] = field(default_factory=list[LoopWork])
     passes: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
 
-    def before(self, step: Step, module: Operation) -> None:
+    def before(self, step: Step, module: ir.Operation) -> None:
         if step.name == self.matmuls_before:
             self.matmuls = read_matmuls(module)
         if step.name == self.collectives_before:
             self.collectives = read_collectives(module)
             self.loops = read_loop_work(module)
 
-    def after(self, step: Step, module: Operation, seconds: float) -> None:
+    def after(self, step: Step, module: ir.Operation, seconds: float) -> None:
         self.passes.append({"name": step.name, "seconds": seconds})
 
     def entries(self, target: str) -> dict[str, object]:

@@ -6,23 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from ...dialects import ir
 from ...dialects.headrace import HeadraceOp
-from ...dialects.ir.bindings import (
-    AffineMapAttr,
-    Block,
-    DenseI64ArrayAttr,
-    FloatType,
-    HeadraceError,
-    Operation,
-    RankedTensorType,
-    ShapedType,
-    StringAttr,
-    Type,
-    Value,
-    affine_position,
-    indexing_maps,
-    operations_of,
-)
 from ...dialects.ops.collectives import AllReduceOp, ReduceScatterOp
 from ...dialects.upstream.contraction import contraction_loops
 from ...dialects.upstream.linalg import element_of
@@ -72,7 +57,7 @@ class RoundingReader(Instrumentation):
         default_factory=dict[str, tuple[Roundings, ...]]
     )
 
-    def before(self, step: Step, module: Operation) -> None:
+    def before(self, step: Step, module: ir.Operation) -> None:
         if step.name == self.reads_before:
             for function in public_functions(module):
                 self.results[function_name(function)] = roundings_of(function)
@@ -87,7 +72,7 @@ class RoundingReader(Instrumentation):
         ]
 
 
-def roundings_of(function: Operation) -> tuple[Roundings, ...]:
+def roundings_of(function: ir.Operation) -> tuple[Roundings, ...]:
     """For each result of a function what it went through.
 
     Each op is read once, and twice for each loop around it: what a second
@@ -101,22 +86,22 @@ def roundings_of(function: Operation) -> tuple[Roundings, ...]:
 class _Analysis:
     """``known`` holds what is not exact; functions share it with all their regions."""
 
-    known: dict[Value, Roundings] = field(default_factory=dict[Value, Roundings])
-    names: dict[Type, str] = field(default_factory=dict[Type, str])
+    known: dict[ir.Value, Roundings] = field(default_factory=dict[ir.Value, Roundings])
+    names: dict[ir.Type, str] = field(default_factory=dict[ir.Type, str])
     # How often an op of a body works on one number: an accumulation, once for each term.
     repeats: float = 1.0
-    accumulators: set[Value] = field(default_factory=set[Value])
+    accumulators: set[ir.Value] = field(default_factory=set[ir.Value])
 
-    def region(self, blocks: Sequence[Block], arguments: Sequence[Roundings]) -> list[Roundings]:
+    def region(self, blocks: Sequence[ir.Block], arguments: Sequence[Roundings]) -> list[Roundings]:
         """Of what the last terminator without successors hands out."""
         for value, roundings in zip(blocks[0].arguments, arguments, strict=False):
             self.set(value, roundings)
         handed: list[Roundings] = []
-        seen: set[Block] = set()
+        seen: set[ir.Block] = set()
         goes_back = False
         for block in blocks:
             seen.add(block)
-            *ops, last = operations_of(block)
+            *ops, last = ir.operations_of(block)
             for op in ops:
                 self.op(op)
             given = [self.known.get(v, EXACT) for v in last.operands]
@@ -129,18 +114,18 @@ class _Analysis:
                     self.set(argument, worst([self.known.get(argument, EXACT), *given]))
         return [r.repeated(EXACT, MOST_REPEATS) for r in handed] if goes_back else handed
 
-    def set(self, value: Value, roundings: Roundings) -> None:
+    def set(self, value: ir.Value, roundings: Roundings) -> None:
         if roundings is EXACT or not roundings.counts:
             self.known.pop(value, None)
         else:
             self.known[value] = roundings
 
-    def op(self, op: Operation) -> None:
+    def op(self, op: ir.Operation) -> None:
         operands = [self.known.get(v, EXACT) for v in op.operands]
         for value, roundings in zip(op.results, self.results(op, operands), strict=True):
             self.set(value, roundings)
 
-    def results(self, op: Operation, operands: Sequence[Roundings]) -> Sequence[Roundings]:
+    def results(self, op: ir.Operation, operands: Sequence[Roundings]) -> Sequence[Roundings]:
         name = op.name
         if name == "scf.for":
             trips = loop_trips(op)
@@ -155,7 +140,7 @@ class _Analysis:
         into = into or self.scalar(op, worst(operands))
         return [into] * len(op.results)
 
-    def scalar(self, op: Operation, incoming: Roundings) -> Roundings:
+    def scalar(self, op: ir.Operation, incoming: Roundings) -> Roundings:
         """An op of numbers, or of all numbers of tensors alike."""
         name = op.name
         dialect = name.partition(".")[0]
@@ -164,7 +149,7 @@ class _Analysis:
         type_ = element_of(op.results[0].type)
         if name in _TO_INTEGER:
             return incoming.then(self.type_name(type_))
-        if not isinstance(type_, FloatType) or name in _EXACT_ON_FLOATS:
+        if not isinstance(type_, ir.FloatType) or name in _EXACT_ON_FLOATS:
             return incoming
         if name in _TO_WHOLE_NUMBERS:
             return incoming.then(_WHOLE_NUMBERS)
@@ -178,7 +163,7 @@ class _Analysis:
             return incoming.then(element, _sum_steps(element, self.repeats))
         return incoming.then(element)
 
-    def structured(self, op: Operation, operands: Sequence[Roundings]) -> Sequence[Roundings]:
+    def structured(self, op: ir.Operation, operands: Sequence[Roundings]) -> Sequence[Roundings]:
         """A linalg op, by its body: what updates an accumulator, once for each term."""
         block = op.regions[0].blocks[0]
         terms = _terms(op)
@@ -192,17 +177,17 @@ class _Analysis:
         self.repeats, self.accumulators = outer
         return found[: len(op.results)]
 
-    def product(self, type_: Type, incoming: Roundings, terms: float) -> Roundings:
+    def product(self, type_: ir.Type, incoming: Roundings, terms: float) -> Roundings:
         """A sum of products: in f32 at least, whatever its own type is, and rounded at
         the end; see ``accumulate-in-f32``."""
-        if not isinstance(type_, FloatType):
+        if not isinstance(type_, ir.FloatType):
             return incoming
         name = self.type_name(type_)
         if is_wide(name):
             return incoming.then(name, _sum_steps(name, terms))
         return incoming.then("f32", _sum_steps("f32", terms)).then(name)
 
-    def nested(self, op: Operation, operands: Sequence[Roundings]) -> Sequence[Roundings]:
+    def nested(self, op: ir.Operation, operands: Sequence[Roundings]) -> Sequence[Roundings]:
         """Regions whose arguments may be any operand: branches, sorts, pads, dispatches."""
         total = worst(operands)
         found = [EXACT if op.name == "scf.if" else total] * len(op.results)
@@ -217,19 +202,19 @@ class _Analysis:
         shows = op.name.partition(".")[0] in _MOVING_DIALECTS
         return found if shows else [self.hidden(op, worst([total, *found]))] * len(found)
 
-    def hidden(self, op: Operation, incoming: Roundings) -> Roundings:
+    def hidden(self, op: ir.Operation, incoming: Roundings) -> Roundings:
         """An op of which nothing is known but its types."""
-        floats = [t for v in op.operands if isinstance(t := element_of(v.type), FloatType)]
+        floats = [t for v in op.operands if isinstance(t := element_of(v.type), ir.FloatType)]
         narrowest = max(map(self.type_name, floats), key=spacing, default=None)
         if narrowest is not None:
             incoming = incoming.then(narrowest)
         result = element_of(op.results[0].type)
-        if not isinstance(result, FloatType):
+        if not isinstance(result, ir.FloatType):
             return incoming
         return incoming.then(self.type_name(result), _HIDDEN_STEPS)
 
     def loop(
-        self, blocks: Sequence[Block], carried: Sequence[Roundings], trips: int | None
+        self, blocks: Sequence[ir.Block], carried: Sequence[Roundings], trips: int | None
     ) -> Sequence[Roundings]:
         """One block, or the two of an ``scf.while``, of which the first hands out the results."""
         is_for = len(blocks) == 1
@@ -255,7 +240,7 @@ class _Analysis:
         found = [b.repeated(a, times) for a, b in zip(first, second, strict=True)]
         return found if trips else [worst(pair) for pair in zip(first, found, strict=True)]
 
-    def headrace(self, op: Operation, incoming: Roundings) -> Roundings | None:
+    def headrace(self, op: ir.Operation, incoming: Roundings) -> Roundings | None:
         """None for an op that only moves numbers."""
         result = self.type_name(element_of(op.results[0].type))
         if op.name == "headrace.quantize":
@@ -263,19 +248,19 @@ class _Analysis:
         if op.name == "headrace.dequantize":
             return incoming.then(result)
         if op.name == "headrace.matmul":
-            shape = RankedTensorType(op.operands[0].type).shape
-            dims = DenseI64ArrayAttr(op.attributes["lhs_contracting"])
+            shape = ir.RankedTensorType(op.operands[0].type).shape
+            dims = ir.DenseI64ArrayAttr(op.attributes["lhs_contracting"])
             terms = _product([shape[d] for d in dims])
             return self.product(element_of(op.results[0].type), incoming, terms)
         declared = HeadraceOp.operations.get(op.name)
         if declared is not None and issubclass(declared, AllReduceOp | ReduceScatterOp):
-            if StringAttr(op.attributes["reduction"]).value not in ("add", "mul"):
+            if ir.StringAttr(op.attributes["reduction"]).value not in ("add", "mul"):
                 return incoming
-            if isinstance(element_of(op.results[0].type), FloatType):
+            if isinstance(element_of(op.results[0].type), ir.FloatType):
                 return incoming.then(result, declared(op).group_size)
         return None
 
-    def type_name(self, type_: Type) -> str:
+    def type_name(self, type_: ir.Type) -> str:
         if type_ not in self.names:
             self.names[type_] = str(type_)
         return self.names[type_]
@@ -287,26 +272,26 @@ def _sum_steps(type_: str, terms: float) -> float:
 
 
 def _product(sizes: Sequence[int]) -> float:
-    dynamic = ShapedType.get_dynamic_size()
+    dynamic = ir.ShapedType.get_dynamic_size()
     return math.prod(MOST_REPEATS if size == dynamic else size for size in sizes)
 
 
-def _terms(op: Operation) -> float:
+def _terms(op: ir.Operation) -> float:
     """How many numbers a linalg op brings together in one of its result."""
     try:
         with op.context:
-            maps = [AffineMapAttr(m).value for m in indexing_maps(op)]
-    except (ValueError, TypeError, HeadraceError):
+            maps = [ir.AffineMapAttr(m).value for m in ir.indexing_maps(op)]
+    except (ValueError, TypeError, ir.HeadraceError):
         return 1.0
     sizes: dict[int, int] = {}
     kept: set[int] = set()
     outs = len(maps) - max(1, len(op.results))
     for index, (map_, operand) in enumerate(zip(maps, op.operands, strict=False)):
-        if not isinstance(operand.type, RankedTensorType):
+        if not isinstance(operand.type, ir.RankedTensorType):
             continue
         for expression, size in zip(map_.results, operand.type.shape, strict=True):
             try:
-                loop = affine_position(expression)
+                loop = ir.affine_position(expression)
             except ValueError:
                 continue
             sizes[loop] = size

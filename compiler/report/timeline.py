@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ...dialects.ir.bindings import FloatType, IntegerType, Operation, RankedTensorType, Type, walk
+from ...dialects import ir
 from ...dialects.wire_bytes import received_bytes
 from ...passes.analysis.matmul_work import is_matmul, matmul_flops
 from ...passes.analysis.pipelined_mark import PEELED, collective_view, is_collective, is_pipelined
@@ -33,14 +33,14 @@ class LoopWork:
     known: bool = True
 
 
-def read_loop_work(module: Operation) -> list[LoopWork]:
+def read_loop_work(module: ir.Operation) -> list[LoopWork]:
     """The loops around collectives, innermost ones, before lowering; copies left out."""
     loops = {
         parent: LoopWork(loop_trips(parent))
-        for op in walk(module, bodies=False)
+        for op in ir.walk(module, bodies=False)
         if is_collective(op) and (parent := _loop_around(op)) is not None
     }
-    for op in walk(module, bodies=False):
+    for op in ir.walk(module, bodies=False):
         if not is_collective(op) and not is_matmul(op):
             continue
         times: int | None = 1
@@ -88,7 +88,7 @@ def _loop_timeline(work: LoopWork, target: str) -> dict[str, object]:
     }
 
 
-def _loop_around(op: Operation) -> Operation | None:
+def _loop_around(op: ir.Operation) -> ir.Operation | None:
     parent = op.parent
     while parent is not None:
         if parent.operation.name in LOOPS:
@@ -97,7 +97,7 @@ def _loop_around(op: Operation) -> Operation | None:
     return None
 
 
-def _add(work: LoopWork, op: Operation, times: int | None) -> None:
+def _add(work: LoopWork, op: ir.Operation, times: int | None) -> None:
     amount = received_bytes(collective_view(op)) if is_collective(op) else matmul_flops(op)
     if amount is None or times is None:
         work.known = False
@@ -110,6 +110,6 @@ def _add(work: LoopWork, op: Operation, times: int | None) -> None:
         work.other_bytes += amount * times
 
 
-def _width(type_: Type) -> int:
-    element = RankedTensorType(type_).element_type
-    return element.width if isinstance(element, FloatType | IntegerType) else 64
+def _width(type_: ir.Type) -> int:
+    element = ir.RankedTensorType(type_).element_type
+    return element.width if isinstance(element, ir.FloatType | ir.IntegerType) else 64

@@ -7,18 +7,18 @@ there; shapes and scales are checked by ``dialects.verifier`` alone.
 
 from __future__ import annotations
 
+from .. import ir
 from ..headrace import HeadraceOp
-from ..ir.bindings import BoolAttr, DenseI64ArrayAttr, DenseIntElementsAttr, IntegerAttr, StringAttr
 from ..ops.declaration import DeclaredOp, Field
 
 # IRDL names the attribute kinds of the builtin dialect like this. A boolean
 # is an integer attribute of type i1.
 _ATTRIBUTE_KINDS: dict[type, str] = {
-    BoolAttr: "#builtin.integer",
-    DenseI64ArrayAttr: "#builtin.dense_array",
-    DenseIntElementsAttr: "#builtin.dense_typed_elements",
-    IntegerAttr: "#builtin.integer",
-    StringAttr: "#builtin.string",
+    ir.BoolAttr: "#builtin.integer",
+    ir.DenseI64ArrayAttr: "#builtin.dense_array",
+    ir.DenseIntElementsAttr: "#builtin.dense_typed_elements",
+    ir.IntegerAttr: "#builtin.integer",
+    ir.StringAttr: "#builtin.string",
 }
 
 

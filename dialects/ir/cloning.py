@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 from .bindings import InsertionPoint, Operation, Value, walk
 
-Mapping = dict[Value, Value]
+ValueMap = dict[Value, Value]
 
 
-def clone_op(op: Operation, values: Mapping, ip: InsertionPoint) -> Operation:
+def clone_op(op: Operation, values: ValueMap, ip: InsertionPoint) -> Operation:
     """Clones ``op``, reading ``values[v]`` instead of ``v``, also inside it.
 
     Adds the op's results to ``values``. A value that is not in there is read
@@ -25,6 +25,6 @@ def clone_op(op: Operation, values: Mapping, ip: InsertionPoint) -> Operation:
     return clone
 
 
-def clone_ops(ops: Iterable[Operation], values: Mapping, ip: InsertionPoint) -> list[Operation]:
+def clone_ops(ops: Iterable[Operation], values: ValueMap, ip: InsertionPoint) -> list[Operation]:
     """Clones ops in order; each may use the results of those before it."""
     return [clone_op(op, values, ip) for op in ops]

@@ -8,8 +8,8 @@ import tempfile
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
+from ..errors import HeadraceError
 from .bindings import Context, MLIRError, Operation, PassManager, native_diagnostics
-from .errors import HeadraceError
 
 
 def run_native_pipeline(module: Operation, pipeline: str) -> None:

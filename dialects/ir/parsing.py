@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from ..errors import Diagnostic, HeadraceError
 from .bindings import (
     Context,
     FileLineColLoc,
@@ -17,7 +18,6 @@ from .bindings import (
     native_diagnostics,
     walk,
 )
-from .errors import Diagnostic, HeadraceError
 from .iree_opt import bytecode_fault
 from .text_faults import text_fault
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from ..ir.bindings import Operation, Value, defining_op
+from .. import ir
 from ..upstream.linalg import TensorBuilder
 
 BARRIER = "util.optimization_barrier"
 
 
-def hold(b: TensorBuilder, value: Value, sizes: list[Value]) -> tuple[Value, Operation]:
+def hold(b: TensorBuilder, value: ir.Value, sizes: list[ir.Value]) -> tuple[ir.Value, ir.Operation]:
     """``value`` behind a barrier, and the barrier.
 
     ``sizes`` are the dynamic ones: IREE finds none behind a barrier that is not
     said there. One barrier per value, since its operands are all of one type.
     """
     held = b.op(BARRIER, [value], value.type)
-    barrier = defining_op(held)
+    barrier = ir.defining_op(held)
     assert barrier is not None
     if sizes:
         held = b.op("flow.tensor.tie_shape", [held, *sizes], value.type)

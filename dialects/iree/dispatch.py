@@ -11,18 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ..ir.bindings import (
-    Attribute,
-    Block,
-    DenseI32ArrayAttr,
-    InsertionPoint,
-    Location,
-    Operation,
-    RankedTensorType,
-    ShapedType,
-    Type,
-    Value,
-)
+from .. import ir
 
 DISPATCH_REGION = "flow.dispatch.region"
 RETURN = "flow.return"
@@ -33,25 +22,25 @@ _SEGMENTS = "operandSegmentSizes"
 class Output:
     """One result: what is yielded for it, its type, its dynamic sizes in order."""
 
-    yielded: Value
-    type: Type
-    sizes: tuple[Value, ...] = ()
+    yielded: ir.Value
+    type: ir.Type
+    sizes: tuple[ir.Value, ...] = ()
 
 
 def create_region(
-    types: Sequence[Type],
-    sizes: Sequence[Value] = (),
-    workload: Sequence[Value] = (),
-    attributes: Mapping[str, Attribute] | None = None,
+    types: Sequence[ir.Type],
+    sizes: Sequence[ir.Value] = (),
+    workload: Sequence[ir.Value] = (),
+    attributes: Mapping[str, ir.Attribute] | None = None,
     *,
-    loc: Location,
-    ip: InsertionPoint,
-) -> Operation:
+    loc: ir.Location,
+    ip: ir.InsertionPoint,
+) -> ir.Operation:
     """A region with results of these types, ``sizes`` those of their dynamic
     dimensions; both its bodies are still without blocks."""
     with loc.context:
-        segments = DenseI32ArrayAttr.get([len(sizes), len(workload)])
-    return Operation.create(
+        segments = ir.DenseI32ArrayAttr.get([len(sizes), len(workload)])
+    return ir.Operation.create(
         DISPATCH_REGION,
         results=list(types),
         operands=[*sizes, *workload],
@@ -66,21 +55,21 @@ def create_region(
 class DispatchRegion:
     """A view on a ``flow.dispatch.region`` whose body is one block."""
 
-    op: Operation
+    op: ir.Operation
 
     @classmethod
-    def of(cls, op: Operation) -> DispatchRegion | None:
+    def of(cls, op: ir.Operation) -> DispatchRegion | None:
         """The view; None for other ops and for a body with several blocks."""
         if op.name != DISPATCH_REGION or len(op.regions[0].blocks) != 1:
             return None
         return cls(op)
 
     @property
-    def body(self) -> Block:
+    def body(self) -> ir.Block:
         return self.op.regions[0].blocks[0]
 
     @property
-    def terminator(self) -> Operation:
+    def terminator(self) -> ir.Operation:
         return self.body.operations[-1].operation
 
     @property
@@ -100,7 +89,7 @@ class DispatchRegion:
         self,
         outputs: Sequence[Output],
         kept: Mapping[int, int],
-        attributes: Mapping[str, Attribute],
+        attributes: Mapping[str, ir.Attribute],
     ) -> DispatchRegion:
         """Moves the body to a new op with other results, right before the old one.
 
@@ -117,13 +106,13 @@ class DispatchRegion:
             workload,
             {**{n: old.attributes[n] for n in old.attributes}, **attributes},
             loc=old.location,
-            ip=InsertionPoint(old),
+            ip=ir.InsertionPoint(old),
         )
-        Operation.create(
+        ir.Operation.create(
             RETURN,
             operands=[output.yielded for output in outputs],
             loc=terminator.location,
-            ip=InsertionPoint(terminator),
+            ip=ir.InsertionPoint(terminator),
         )
         terminator.erase()
         for source, target in zip(old.regions, new.regions, strict=True):
@@ -134,10 +123,10 @@ class DispatchRegion:
         return DispatchRegion(new)
 
     def _size_count(self) -> int:
-        return DenseI32ArrayAttr(self.op.attributes[_SEGMENTS])[0]
+        return ir.DenseI32ArrayAttr(self.op.attributes[_SEGMENTS])[0]
 
 
-def _dynamic(type_: Type) -> int:
-    if not isinstance(type_, RankedTensorType):
+def _dynamic(type_: ir.Type) -> int:
+    if not isinstance(type_, ir.RankedTensorType):
         return 0
-    return sum(size == ShapedType.get_dynamic_size() for size in type_.shape)
+    return sum(size == ir.ShapedType.get_dynamic_size() for size in type_.shape)

@@ -9,16 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..ir.bindings import (
-    AffineMap,
-    Attribute,
-    Context,
-    DenseI32ArrayAttr,
-    Location,
-    RankedTensorType,
-    Type,
-    Value,
-)
+from .. import ir
 from ..upstream.linalg import DYNAMIC, TensorBuilder
 
 SET_ENCODING = "iree_encoding.set_encoding"
@@ -58,7 +49,7 @@ class OperandEncoding:
     op_type: str = MATMUL
 
     @classmethod
-    def parse(cls, encoding: Attribute) -> OperandEncoding | None:
+    def parse(cls, encoding: ir.Attribute) -> OperandEncoding | None:
         """What ``attribute`` printed; None for encodings of other ops, and for one that
         contradicts itself: IREE verifies none."""
         text = str(encoding)
@@ -94,7 +85,7 @@ class OperandEncoding:
     def is_result(self) -> bool:
         return self.operand_index == len(self.maps) - 1
 
-    def through(self, map_: AffineMap) -> OperandEncoding:
+    def through(self, map_: ir.AffineMap) -> OperandEncoding:
         """For what the operand is computed from: ``map_`` leads from the
         operand's dimensions to those of the source."""
         maps = list(self.maps)
@@ -114,7 +105,7 @@ class OperandEncoding:
         m, n, k = (self.sizes[int(next(iter(loops)))] if loops else 1 for loops in kinds)
         return m, n, k
 
-    def attribute(self, context: Context) -> Attribute:
+    def attribute(self, context: ir.Context) -> ir.Attribute:
         maps = ", ".join(c[0] if len(c) == 1 else f"[{', '.join(c)}]" for c in self.maps)
         sizes = ""
         if self.sizes is not None:
@@ -125,11 +116,11 @@ class OperandEncoding:
             f"op_type = {self.op_type}, element_types = [{', '.join(self.element_types)}], "
             f"user_indexing_maps = [{maps}]{sizes}>"
         )
-        return Attribute.parse(text, context)
+        return ir.Attribute.parse(text, context)
 
 
 def matmul_encoding(
-    element_types: Sequence[str], maps: Sequence[AffineMap], sizes: Sequence[int] | None
+    element_types: Sequence[str], maps: Sequence[ir.AffineMap], sizes: Sequence[int] | None
 ) -> OperandEncoding:
     """The encoding of lhs; ``at`` gives those of the other operands. With five
     operands the matmul is scaled in blocks."""
@@ -139,30 +130,30 @@ def matmul_encoding(
     return OperandEncoding(LHS, tuple(element_types), chains, lengths, op_type)
 
 
-def _map_text(map_: AffineMap) -> str:
+def _map_text(map_: ir.AffineMap) -> str:
     return f"affine_map<{map_}>"
 
 
-def encoded(type_: Type, encoding: Attribute | None) -> RankedTensorType:
+def encoded(type_: ir.Type, encoding: ir.Attribute | None) -> ir.RankedTensorType:
     """The tensor type with that encoding, or without one."""
-    tensor = RankedTensorType(type_)
-    loc = Location.unknown(type_.context)
-    return RankedTensorType.get(list(tensor.shape), tensor.element_type, encoding, loc=loc)
+    tensor = ir.RankedTensorType(type_)
+    loc = ir.Location.unknown(type_.context)
+    return ir.RankedTensorType.get(list(tensor.shape), tensor.element_type, encoding, loc=loc)
 
 
 def set_encoding(
-    b: TensorBuilder, value: Value, encoding: Attribute, dims: Sequence[Value] = ()
-) -> Value:
+    b: TensorBuilder, value: ir.Value, encoding: ir.Attribute, dims: Sequence[ir.Value] = ()
+) -> ir.Value:
     """Packs a tensor; ``dims`` are the sizes of the encoding's dynamic loops, in order."""
     return b.op(SET_ENCODING, [value, *dims], encoded(value.type, encoding))
 
 
 def unset_encoding(
-    b: TensorBuilder, value: Value, sizes: Sequence[Value] = (), dims: Sequence[Value] = ()
-) -> Value:
+    b: TensorBuilder, value: ir.Value, sizes: Sequence[ir.Value] = (), dims: Sequence[ir.Value] = ()
+) -> ir.Value:
     """Unpacks a tensor whose dynamic dimensions have ``sizes``."""
     with b.loc.context:
-        segments = DenseI32ArrayAttr.get([1, len(sizes), len(dims)])
+        segments = ir.DenseI32ArrayAttr.get([1, len(sizes), len(dims)])
     type_ = encoded(value.type, None)
     operands = [value, *sizes, *dims]
     return b.op(UNSET_ENCODING, operands, type_, {"operandSegmentSizes": segments})

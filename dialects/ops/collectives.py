@@ -2,19 +2,7 @@
 
 from collections.abc import Sequence
 
-from ..ir.bindings import (
-    Attribute,
-    BoolAttr,
-    Context,
-    DenseIntElementsAttr,
-    InsertionPoint,
-    IntegerAttr,
-    IntegerType,
-    Location,
-    RankedTensorType,
-    StringAttr,
-    Value,
-)
+from .. import ir
 from .base import HeadraceOp
 from .constraints import (
     DYNAMIC,
@@ -29,16 +17,16 @@ from .declaration import Operand, Result, attribute
 REDUCTIONS = ("add", "mul", "max", "min", "umax", "umin", "and", "or", "xor")
 
 
-def grid_shape(attribute: DenseIntElementsAttr) -> list[int]:
-    return list(RankedTensorType(attribute.type).shape)
+def grid_shape(attribute: ir.DenseIntElementsAttr) -> list[int]:
+    return list(ir.RankedTensorType(attribute.type).shape)
 
 
-def device_ids_fault(name: str, attribute: DenseIntElementsAttr) -> str | None:
+def device_ids_fault(name: str, attribute: ir.DenseIntElementsAttr) -> str | None:
     """Why such a table cannot be read as device ids. A splat may be longer than any list."""
     shape = grid_shape(attribute)
     if len(shape) != 2:
         return f"{name} must be a two-dimensional tensor, got shape {shape}"
-    if str(RankedTensorType(attribute.type).element_type) != "i64":
+    if str(ir.RankedTensorType(attribute.type).element_type) != "i64":
         return f"{name} must hold i64 numbers"
     if shape[0] * shape[1] > 2 * MAX_DEVICE_COUNT:
         return f"{name} holds more than {MAX_DEVICE_COUNT} devices"
@@ -48,15 +36,15 @@ def device_ids_fault(name: str, attribute: DenseIntElementsAttr) -> str | None:
     return None
 
 
-def groups_of(attribute: DenseIntElementsAttr) -> list[list[int]]:
+def groups_of(attribute: ir.DenseIntElementsAttr) -> list[list[int]]:
     """The rows of a two-dimensional integer attribute."""
     flat = [int(v) for v in attribute]
     rows, columns = grid_shape(attribute)
     return [flat[r * columns : (r + 1) * columns] for r in range(rows)]
 
 
-def _false() -> BoolAttr:
-    return BoolAttr.get(False)
+def _false() -> ir.BoolAttr:
+    return ir.BoolAttr.get(False)
 
 
 class CollectiveOp(HeadraceOp):
@@ -75,10 +63,10 @@ class CollectiveOp(HeadraceOp):
     @property
     def groups(self) -> list[list[int]]:
         """Replica groups: rows of device ids."""
-        return groups_of(DenseIntElementsAttr(self.attributes["replica_groups"]))
+        return groups_of(ir.DenseIntElementsAttr(self.attributes["replica_groups"]))
 
     def groups_fault(self) -> str | None:
-        groups = DenseIntElementsAttr(self.attributes["replica_groups"])
+        groups = ir.DenseIntElementsAttr(self.attributes["replica_groups"])
         shape = grid_shape(groups)
         if len(shape) != 2 or 0 in shape:
             return "replica_groups must be a non-empty two-dimensional tensor"
@@ -97,7 +85,7 @@ class CollectiveOp(HeadraceOp):
         return None
 
     def dim_fault(self, name: str) -> str | None:
-        dim, rank = IntegerAttr(self.attributes[name]).value, len(shape_of(self.operands[0]))
+        dim, rank = ir.IntegerAttr(self.attributes[name]).value, len(shape_of(self.operands[0]))
         if 0 <= dim < rank:
             return None
         return f"{name} = {dim} is outside the input's rank {rank}"
@@ -117,7 +105,7 @@ class CollectiveOp(HeadraceOp):
         return f"result shape {result} should be {expected} for groups of {self.group_size}"
 
     def reduction_fault(self) -> str | None:
-        reduction = StringAttr(self.attributes["reduction"]).value
+        reduction = ir.StringAttr(self.attributes["reduction"]).value
         if reduction not in REDUCTIONS:
             return f"reduction must be one of {', '.join(REDUCTIONS)}, got '{reduction}'"
         is_float = "f" in str(element_type_of(self.operands[0]))
@@ -133,9 +121,9 @@ class AllGatherOp(CollectiveOp, name="all_gather"):
     """
 
     input: Operand[PlainTensor]
-    dim: IntegerAttr
-    replica_groups: DenseIntElementsAttr
-    pipelined: BoolAttr = attribute(default_factory=_false)
+    dim: ir.IntegerAttr
+    replica_groups: ir.DenseIntElementsAttr
+    pipelined: ir.BoolAttr = attribute(default_factory=_false)
     result: Result[PlainTensor]
 
     def verify_invariants(self) -> str | None:
@@ -148,10 +136,10 @@ class ReduceScatterOp(CollectiveOp, name="reduce_scatter"):
     """The group's inputs are reduced; each device keeps its part along `dim`."""
 
     input: Operand[PlainTensor]
-    dim: IntegerAttr
-    reduction: StringAttr
-    replica_groups: DenseIntElementsAttr
-    pipelined: BoolAttr = attribute(default_factory=_false)
+    dim: ir.IntegerAttr
+    reduction: ir.StringAttr
+    replica_groups: ir.DenseIntElementsAttr
+    pipelined: ir.BoolAttr = attribute(default_factory=_false)
     result: Result[PlainTensor]
 
     def verify_invariants(self) -> str | None:
@@ -166,9 +154,9 @@ class AllReduceOp(CollectiveOp, name="all_reduce"):
     """The group's inputs are reduced; every device gets the whole result."""
 
     input: Operand[PlainTensor]
-    reduction: StringAttr
-    replica_groups: DenseIntElementsAttr
-    pipelined: BoolAttr = attribute(default_factory=_false)
+    reduction: ir.StringAttr
+    replica_groups: ir.DenseIntElementsAttr
+    pipelined: ir.BoolAttr = attribute(default_factory=_false)
     result: Result[PlainTensor]
 
     def verify_invariants(self) -> str | None:
@@ -182,10 +170,10 @@ class AllToAllOp(CollectiveOp, name="all_to_all"):
     concatenates what is received along `concat_dim`."""
 
     input: Operand[PlainTensor]
-    split_dim: IntegerAttr
-    concat_dim: IntegerAttr
-    replica_groups: DenseIntElementsAttr
-    pipelined: BoolAttr = attribute(default_factory=_false)
+    split_dim: ir.IntegerAttr
+    concat_dim: ir.IntegerAttr
+    replica_groups: ir.DenseIntElementsAttr
+    pipelined: ir.BoolAttr = attribute(default_factory=_false)
     result: Result[PlainTensor]
 
     def verify_invariants(self) -> str | None:
@@ -209,8 +197,8 @@ class CollectivePermuteOp(CollectiveOp, name="collective_permute"):
     """
 
     input: Operand[PlainTensor]
-    source_target_pairs: DenseIntElementsAttr
-    pipelined: BoolAttr = attribute(default_factory=_false)
+    source_target_pairs: ir.DenseIntElementsAttr
+    pipelined: ir.BoolAttr = attribute(default_factory=_false)
     result: Result[PlainTensor]
 
     @property
@@ -237,20 +225,22 @@ class CollectivePermuteOp(CollectiveOp, name="collective_permute"):
         return self.types_fault() or self.resized_fault({})
 
 
-def device_groups(groups: Sequence[Sequence[int]], context: Context) -> DenseIntElementsAttr:
+def device_groups(groups: Sequence[Sequence[int]], context: ir.Context) -> ir.DenseIntElementsAttr:
     """Groups (or source-target pairs) of equal length as an i64 attribute."""
     shape = f"{len(groups)}x{len(groups[0])}"
     rows = ", ".join("[" + ", ".join(map(str, row)) + "]" for row in groups)
-    return DenseIntElementsAttr(Attribute.parse(f"dense<[{rows}]> : tensor<{shape}xi64>", context))
+    return ir.DenseIntElementsAttr(
+        ir.Attribute.parse(f"dense<[{rows}]> : tensor<{shape}xi64>", context)
+    )
 
 
 def all_gather(
-    input: Value,
+    input: ir.Value,
     dim: int,
     groups: Sequence[Sequence[int]],
     *,
-    loc: Location,
-    ip: InsertionPoint,
+    loc: ir.Location,
+    ip: ir.InsertionPoint,
 ) -> AllGatherOp:
     """Builds an AllGatherOp; the result type follows from the input's."""
     result = _resized(input, {dim: (len(groups[0]), 1)})
@@ -259,13 +249,13 @@ def all_gather(
 
 
 def reduce_scatter(
-    input: Value,
+    input: ir.Value,
     dim: int,
     reduction: str,
     groups: Sequence[Sequence[int]],
     *,
-    loc: Location,
-    ip: InsertionPoint,
+    loc: ir.Location,
+    ip: ir.InsertionPoint,
 ) -> ReduceScatterOp:
     """Builds a ReduceScatterOp; the result type follows from the input's."""
     result = _resized(input, {dim: (1, len(groups[0]))})
@@ -274,12 +264,12 @@ def reduce_scatter(
 
 
 def all_reduce(
-    input: Value,
+    input: ir.Value,
     reduction: str,
     groups: Sequence[Sequence[int]],
     *,
-    loc: Location,
-    ip: InsertionPoint,
+    loc: ir.Location,
+    ip: ir.InsertionPoint,
 ) -> AllReduceOp:
     """Builds an AllReduceOp on one value."""
     attributes = _attributes(loc, groups, reduction=reduction)
@@ -287,13 +277,13 @@ def all_reduce(
 
 
 def all_to_all(
-    input: Value,
+    input: ir.Value,
     split_dim: int,
     concat_dim: int,
     groups: Sequence[Sequence[int]],
     *,
-    loc: Location,
-    ip: InsertionPoint,
+    loc: ir.Location,
+    ip: ir.InsertionPoint,
 ) -> AllToAllOp:
     """Builds an AllToAllOp; the result type follows from the input's."""
     n = len(groups[0])
@@ -304,11 +294,11 @@ def all_to_all(
 
 
 def collective_permute(
-    input: Value,
+    input: ir.Value,
     pairs: Sequence[Sequence[int]],
     *,
-    loc: Location,
-    ip: InsertionPoint,
+    loc: ir.Location,
+    ip: ir.InsertionPoint,
 ) -> CollectivePermuteOp:
     """Builds a CollectivePermuteOp on one value."""
     pairs_attribute = device_groups(pairs, loc.context)
@@ -317,7 +307,7 @@ def collective_permute(
     )
 
 
-def rebuild_collective(op: CollectiveOp, input: Value, ip: InsertionPoint) -> CollectiveOp:
+def rebuild_collective(op: CollectiveOp, input: ir.Value, ip: ir.InsertionPoint) -> CollectiveOp:
     """The same collective, all attributes kept, on a value of another element
     type (or of a shape that differs outside the dims it works on)."""
     shape = shape_of(op.operands[0])
@@ -326,27 +316,31 @@ def rebuild_collective(op: CollectiveOp, input: Value, ip: InsertionPoint) -> Co
     for dim, (before, after) in enumerate(zip(shape, shape_of(op.results[0]), strict=True)):
         if before != after:
             sizes[dim] = after
-    result = RankedTensorType.get(sizes, new.element_type, loc=op.location)
+    result = ir.RankedTensorType.get(sizes, new.element_type, loc=op.location)
     return type(op).create(
         [result], loc=op.location, ip=ip, input=input, attributes=dict(op.attributes.items())
     )
 
 
-def _resized(value: Value, factors: dict[int, tuple[int, int]]) -> RankedTensorType:
+def _resized(value: ir.Value, factors: dict[int, tuple[int, int]]) -> ir.RankedTensorType:
     shape = shape_of(value)
     for dim, (times, by) in factors.items():
         if shape[dim] != DYNAMIC:
             shape[dim] = shape[dim] * times // by
-    return RankedTensorType.get(shape, element_type_of(value), loc=Location.unknown(value.context))
+    return ir.RankedTensorType.get(
+        shape, element_type_of(value), loc=ir.Location.unknown(value.context)
+    )
 
 
 def _attributes(
-    loc: Location, groups: Sequence[Sequence[int]], **values: int | str
-) -> dict[str, Attribute]:
+    loc: ir.Location, groups: Sequence[Sequence[int]], **values: int | str
+) -> dict[str, ir.Attribute]:
     with loc.context:
-        i64 = IntegerType.get_signless(64)
-        attributes: dict[str, Attribute] = {
-            name: StringAttr.get(value) if isinstance(value, str) else IntegerAttr.get(i64, value)
+        i64 = ir.IntegerType.get_signless(64)
+        attributes: dict[str, ir.Attribute] = {
+            name: ir.StringAttr.get(value)
+            if isinstance(value, str)
+            else ir.IntegerAttr.get(i64, value)
             for name, value in values.items()
         }
         attributes["replica_groups"] = device_groups(groups, loc.context)

@@ -2,47 +2,37 @@
 
 from __future__ import annotations
 
+from .. import ir
 from ..fp8 import fp8_format
-from ..ir.bindings import (
-    BF16Type,
-    DenseI64ArrayAttr,
-    F16Type,
-    F32Type,
-    F64Type,
-    RankedTensorType,
-    ShapedType,
-    Type,
-    Value,
-)
 from .declaration import TypeConstraint
 
-DYNAMIC = ShapedType.get_dynamic_size()
+DYNAMIC = ir.ShapedType.get_dynamic_size()
 # Analyses keep a number for each device and value.
 MAX_DEVICE_COUNT = 1 << 16
 
 
-def is_wide_float(type_: Type) -> bool:
+def is_wide_float(type_: ir.Type) -> bool:
     """Whether arithmetic is done in this type: bf16, f16, f32 or f64."""
-    return isinstance(type_, BF16Type | F16Type | F32Type | F64Type)
+    return isinstance(type_, ir.BF16Type | ir.F16Type | ir.F32Type | ir.F64Type)
 
 
-def _is_tensor(type_: Type) -> bool:
-    return isinstance(type_, RankedTensorType) and type_.encoding is None
+def _is_tensor(type_: ir.Type) -> bool:
+    return isinstance(type_, ir.RankedTensorType) and type_.encoding is None
 
 
 class AnyTensor(TypeConstraint):
     description = "ranked tensor"
 
     @staticmethod
-    def accepts(type: Type) -> bool:
-        return isinstance(type, RankedTensorType)
+    def accepts(type: ir.Type) -> bool:
+        return isinstance(type, ir.RankedTensorType)
 
 
 class PlainTensor(TypeConstraint):
     description = "ranked tensor without encoding"
 
     @staticmethod
-    def accepts(type: Type) -> bool:
+    def accepts(type: ir.Type) -> bool:
         return _is_tensor(type)
 
 
@@ -50,15 +40,15 @@ class WideTensor(TypeConstraint):
     description = "ranked tensor of bf16, f16, f32 or f64"
 
     @staticmethod
-    def accepts(type: Type) -> bool:
-        return _is_tensor(type) and is_wide_float(RankedTensorType(type).element_type)
+    def accepts(type: ir.Type) -> bool:
+        return _is_tensor(type) and is_wide_float(ir.RankedTensorType(type).element_type)
 
 
 class Fp8Tensor(TypeConstraint):
     description = "ranked tensor of an fp8 type"
 
     @staticmethod
-    def accepts(type: Type) -> bool:
+    def accepts(type: ir.Type) -> bool:
         return _is_tensor(type) and fp8_format(type) is not None
 
 
@@ -66,32 +56,32 @@ class F32Tensor(TypeConstraint):
     description = "ranked tensor of f32"
 
     @staticmethod
-    def accepts(type: Type) -> bool:
-        return _is_tensor(type) and isinstance(RankedTensorType(type).element_type, F32Type)
+    def accepts(type: ir.Type) -> bool:
+        return _is_tensor(type) and isinstance(ir.RankedTensorType(type).element_type, ir.F32Type)
 
 
 class I32Scalar(TypeConstraint):
     description = "tensor<i32>"
 
     @staticmethod
-    def accepts(type: Type) -> bool:
+    def accepts(type: ir.Type) -> bool:
         return str(type) == "tensor<i32>"
 
 
-def tensor_type(value: Value) -> RankedTensorType:
-    return RankedTensorType(value.type)
+def tensor_type(value: ir.Value) -> ir.RankedTensorType:
+    return ir.RankedTensorType(value.type)
 
 
-def shape_of(value: Value) -> list[int]:
+def shape_of(value: ir.Value) -> list[int]:
     """The shape of a tensor value, DYNAMIC where a size is not known."""
     return list(tensor_type(value).shape)
 
 
-def element_type_of(value: Value) -> Type:
+def element_type_of(value: ir.Value) -> ir.Type:
     return tensor_type(value).element_type
 
 
-def integers(attribute: DenseI64ArrayAttr) -> list[int]:
+def integers(attribute: ir.DenseI64ArrayAttr) -> list[int]:
     return [int(i) for i in attribute]
 
 

@@ -26,33 +26,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self, Union, cast, get_args, get_origin
 
-from ..ir.bindings import (
-    Attribute,
-    DenseI32ArrayAttr,
-    InsertionPoint,
-    Location,
-    Operation,
-    OpResult,
-    OpView,
-    Type,
-    Value,
-    ir,
-    register_dialect,
-    register_operation,
-    stop_module_search,
-)
+from .. import ir
 
-Operand = Value
-Result = OpResult
+Operand = ir.Value
+Result = ir.OpResult
 
 
-class TypeConstraint(Type):
+class TypeConstraint(ir.Type):
     """A named set of types, used as ``Operand[C]``; never instantiated."""
 
     description: ClassVar[str] = "any type"
 
     @staticmethod
-    def accepts(type: Type) -> bool:
+    def accepts(type: ir.Type) -> bool:
         return True
 
 
@@ -73,7 +59,7 @@ class Field:
     kind: str  # "operand", "attribute" or "result"
     optional: bool
     constraint: type[Any]
-    default: Callable[[], Attribute] | None = None
+    default: Callable[[], ir.Attribute] | None = None
 
     @property
     def description(self) -> str:
@@ -84,15 +70,15 @@ class Field:
 
 @dataclass(frozen=True)
 class _AttributeSpecifier:
-    default_factory: Callable[[], Attribute] | None
+    default_factory: Callable[[], ir.Attribute] | None
 
 
-def attribute(*, default_factory: Callable[[], Attribute] | None = None) -> Any:
+def attribute(*, default_factory: Callable[[], ir.Attribute] | None = None) -> Any:
     """Specifier of an attribute field; the default is made under a context."""
     return _AttributeSpecifier(default_factory)
 
 
-class DeclaredOp(OpView):
+class DeclaredOp(ir.OpView):
     """Base of every declared op: fields, accessors, builder, verifier."""
 
     namespace: ClassVar[str] = ""
@@ -132,12 +118,12 @@ class DeclaredOp(OpView):
     @classmethod
     def create(
         cls,
-        result_types: list[Type],
+        result_types: list[ir.Type],
         *,
-        loc: Location,
-        ip: InsertionPoint,
-        attributes: dict[str, Attribute] | None = None,
-        **values: Value | Attribute | None,
+        loc: ir.Location,
+        ip: ir.InsertionPoint,
+        attributes: dict[str, ir.Attribute] | None = None,
+        **values: ir.Value | ir.Attribute | None,
     ) -> Self:
         """Builds the op from fields by name; a missing optional one is absent.
 
@@ -149,7 +135,7 @@ class DeclaredOp(OpView):
         for name in values:
             if name not in known:
                 raise TypeError(f"{cls.OPERATION_NAME} has no field '{name}'")
-        operands: list[Value] = []
+        operands: list[ir.Value] = []
         attributes = dict(attributes or {})
         segments: list[int] = []
         with loc.context:
@@ -158,10 +144,10 @@ class DeclaredOp(OpView):
                 if field.kind == "operand":
                     segments.append(0 if value is None else 1)
                     if value is not None:
-                        operands.append(cast(Value, value))
+                        operands.append(cast(ir.Value, value))
                         continue
                 elif value is not None:
-                    attributes[name] = cast(Attribute, value)
+                    attributes[name] = cast(ir.Attribute, value)
                     continue
                 elif name in attributes:
                     continue
@@ -171,8 +157,8 @@ class DeclaredOp(OpView):
                 if not field.optional:
                     raise TypeError(f"{cls.OPERATION_NAME} needs '{name}'")
             if cls.has_segments():
-                attributes["operandSegmentSizes"] = DenseI32ArrayAttr.get(segments)
-        operation = Operation.create(
+                attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get(segments)
+        operation = ir.Operation.create(
             cls.OPERATION_NAME,
             results=result_types,
             operands=operands,
@@ -182,7 +168,7 @@ class DeclaredOp(OpView):
         )
         return cls(operation)
 
-    def operand(self, name: str) -> Value | None:
+    def operand(self, name: str) -> ir.Value | None:
         """The operand of that field, None where an optional one is absent."""
         position = 0
         present = self.segments()
@@ -195,7 +181,7 @@ class DeclaredOp(OpView):
     def segments(self) -> list[int]:
         if not self.has_segments():
             return [1] * len(self.fields("operand"))
-        return list(DenseI32ArrayAttr(self.attributes["operandSegmentSizes"]))
+        return list(ir.DenseI32ArrayAttr(self.attributes["operandSegmentSizes"]))
 
     def verify_invariants(self) -> str | None:
         """Checks across operands; the fault as text, None where all is well.
@@ -231,9 +217,9 @@ def _field(name: str, hint: Any, specifier: object) -> Field:
         optional = True
     origin = get_origin(hint) or hint
     constraint = get_args(hint)[0] if get_args(hint) else TypeConstraint
-    if origin is OpResult:
+    if origin is ir.OpResult:
         return Field(name, "result", optional, constraint)
-    if origin is Value:
+    if origin is ir.Value:
         return Field(name, "operand", optional, constraint)
     default = None
     if isinstance(specifier, _AttributeSpecifier):
@@ -246,9 +232,9 @@ def register_operations(base: type[DeclaredOp]) -> None:
 
     Once per process and dialect, after all its op classes are declared.
     """
-    dialect = register_dialect(
+    dialect = ir.register_dialect(
         type(base.__name__, (ir.Dialect,), {"DIALECT_NAMESPACE": base.namespace})
     )
     for op in base.operations.values():
-        register_operation(dialect)(op)
-    stop_module_search(base.namespace)
+        ir.register_operation(dialect)(op)
+    ir.stop_module_search(base.namespace)

@@ -1,6 +1,6 @@
 """Who am I: the ids of the device that runs the program."""
 
-from ..ir.bindings import InsertionPoint, Location, Type
+from .. import ir
 from .base import HeadraceOp
 from .constraints import I32Scalar
 from .declaration import Result
@@ -23,7 +23,7 @@ class ReplicaIdOp(HeadraceOp, name="replica_id"):
 
 
 def device_id(
-    op: type[PartitionIdOp | ReplicaIdOp], *, loc: Location, ip: InsertionPoint
+    op: type[PartitionIdOp | ReplicaIdOp], *, loc: ir.Location, ip: ir.InsertionPoint
 ) -> PartitionIdOp | ReplicaIdOp:
     """Builds one of the two ops."""
-    return op.create([Type.parse("tensor<i32>", loc.context)], loc=loc, ip=ip)
+    return op.create([ir.Type.parse("tensor<i32>", loc.context)], loc=loc, ip=ip)

@@ -1,6 +1,6 @@
 """Data-tiling encodings on headrace values."""
 
-from ..ir.bindings import Attribute, Value
+from .. import ir
 from .base import HeadraceOp
 from .constraints import AnyTensor, element_type_of, shape_of, shapes_agree, tensor_type
 from .declaration import Operand, Result
@@ -34,7 +34,7 @@ class UnsetEncodingOp(HeadraceOp, name="unset_encoding"):
         return _encoded_fault(self.input, self.result, tensor_type(self.input).encoding)
 
 
-def _encoded_fault(a: Value, b: Value, encoding: Attribute | None) -> str | None:
+def _encoded_fault(a: ir.Value, b: ir.Value, encoding: ir.Attribute | None) -> str | None:
     if encoding is None or not str(encoding).startswith("#iree_encoding."):
         return f"expected an #iree_encoding encoding, got {encoding}"
     if element_type_of(a) != element_type_of(b):

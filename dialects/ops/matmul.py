@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from .. import ir
 from ..fp8 import fp8_format
-from ..ir.bindings import DenseI64ArrayAttr, InsertionPoint, Location, StringAttr, Type, Value
 from .base import HeadraceOp
 from .constraints import (
     F32Tensor,
@@ -22,8 +22,8 @@ from .declaration import Operand, Result, attribute
 EPILOGUES = ("none", "relu", "gelu_tanh")
 
 
-def _no_dims() -> DenseI64ArrayAttr:
-    return DenseI64ArrayAttr.get([])
+def _no_dims() -> ir.DenseI64ArrayAttr:
+    return ir.DenseI64ArrayAttr.get([])
 
 
 class MatmulOp(HeadraceOp, name="matmul"):
@@ -47,11 +47,11 @@ class MatmulOp(HeadraceOp, name="matmul"):
     rhs_scale: Operand[F32Tensor] | None
     bias: Operand[F32Tensor] | None
     result_scale: Operand[F32Tensor] | None
-    lhs_batch: DenseI64ArrayAttr = attribute(default_factory=_no_dims)
-    rhs_batch: DenseI64ArrayAttr = attribute(default_factory=_no_dims)
-    lhs_contracting: DenseI64ArrayAttr
-    rhs_contracting: DenseI64ArrayAttr
-    epilogue: StringAttr = attribute(default_factory=lambda: StringAttr.get("none"))
+    lhs_batch: ir.DenseI64ArrayAttr = attribute(default_factory=_no_dims)
+    rhs_batch: ir.DenseI64ArrayAttr = attribute(default_factory=_no_dims)
+    lhs_contracting: ir.DenseI64ArrayAttr
+    rhs_contracting: ir.DenseI64ArrayAttr
+    epilogue: ir.StringAttr = attribute(default_factory=lambda: ir.StringAttr.get("none"))
     result: Result[PlainTensor]
 
     @property
@@ -119,7 +119,7 @@ class MatmulOp(HeadraceOp, name="matmul"):
 
     def _scales_fault(self) -> str | None:
         for side in ("lhs", "rhs"):
-            scale: Value | None = getattr(self, f"{side}_scale")
+            scale: ir.Value | None = getattr(self, f"{side}_scale")
             if scale is None or is_per_tensor(shape_of(scale)):
                 continue
             data = shape_of(getattr(self, side))
@@ -147,21 +147,21 @@ def free_dims(rank: int, used: Sequence[int]) -> list[int]:
 
 
 def matmul(
-    lhs: Value,
-    rhs: Value,
-    result_type: Type,
+    lhs: ir.Value,
+    rhs: ir.Value,
+    result_type: ir.Type,
     *,
     lhs_contracting: Sequence[int],
     rhs_contracting: Sequence[int],
     lhs_batch: Sequence[int] = (),
     rhs_batch: Sequence[int] = (),
-    lhs_scale: Value | None = None,
-    rhs_scale: Value | None = None,
-    bias: Value | None = None,
-    result_scale: Value | None = None,
+    lhs_scale: ir.Value | None = None,
+    rhs_scale: ir.Value | None = None,
+    bias: ir.Value | None = None,
+    result_scale: ir.Value | None = None,
     epilogue: str = "none",
-    loc: Location,
-    ip: InsertionPoint,
+    loc: ir.Location,
+    ip: ir.InsertionPoint,
 ) -> MatmulOp:
     """Builds a MatmulOp; shapes and types as in its docstring."""
     with loc.context:
@@ -175,9 +175,9 @@ def matmul(
             rhs_scale=rhs_scale,
             bias=bias,
             result_scale=result_scale,
-            lhs_batch=DenseI64ArrayAttr.get(list(lhs_batch)),
-            rhs_batch=DenseI64ArrayAttr.get(list(rhs_batch)),
-            lhs_contracting=DenseI64ArrayAttr.get(list(lhs_contracting)),
-            rhs_contracting=DenseI64ArrayAttr.get(list(rhs_contracting)),
-            epilogue=StringAttr.get(epilogue),
+            lhs_batch=ir.DenseI64ArrayAttr.get(list(lhs_batch)),
+            rhs_batch=ir.DenseI64ArrayAttr.get(list(rhs_batch)),
+            lhs_contracting=ir.DenseI64ArrayAttr.get(list(lhs_contracting)),
+            rhs_contracting=ir.DenseI64ArrayAttr.get(list(rhs_contracting)),
+            epilogue=ir.StringAttr.get(epilogue),
         )

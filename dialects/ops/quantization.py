@@ -1,6 +1,6 @@
 """quantize and dequantize: the arithmetic around an fp8 value."""
 
-from ..ir.bindings import BoolAttr, InsertionPoint, Location, StringAttr, Type, Value
+from .. import ir
 from .base import HeadraceOp
 from .constraints import Fp8Tensor, WideTensor, element_type_of, scale_fault, shape_of, shapes_agree
 from .declaration import Operand, Result, attribute
@@ -29,8 +29,8 @@ class QuantizeOp(HeadraceOp, name="quantize"):
 
     input: Operand[WideTensor]
     scale: Operand[WideTensor] | None
-    scale_mode: StringAttr = attribute(default_factory=lambda: StringAttr.get("divide"))
-    saturate: BoolAttr = attribute(default_factory=lambda: BoolAttr.get(True))
+    scale_mode: ir.StringAttr = attribute(default_factory=lambda: ir.StringAttr.get("divide"))
+    saturate: ir.BoolAttr = attribute(default_factory=lambda: ir.BoolAttr.get(True))
     result: Result[Fp8Tensor]
 
     def verify_invariants(self) -> str | None:
@@ -46,14 +46,14 @@ class QuantizeOp(HeadraceOp, name="quantize"):
 
 
 def quantize(
-    input: Value,
-    scale: Value | None,
-    result_type: Type,
+    input: ir.Value,
+    scale: ir.Value | None,
+    result_type: ir.Type,
     *,
     scale_mode: str = "divide",
     saturate: bool = True,
-    loc: Location,
-    ip: InsertionPoint,
+    loc: ir.Location,
+    ip: ir.InsertionPoint,
 ) -> QuantizeOp:
     """Builds a QuantizeOp; shapes and types as in its docstring."""
     with loc.context:
@@ -63,8 +63,8 @@ def quantize(
             ip=ip,
             input=input,
             scale=scale,
-            scale_mode=StringAttr.get(scale_mode),
-            saturate=BoolAttr.get(saturate),
+            scale_mode=ir.StringAttr.get(scale_mode),
+            saturate=ir.BoolAttr.get(saturate),
         )
 
 
@@ -78,7 +78,7 @@ class DequantizeOp(HeadraceOp, name="dequantize"):
 
     input: Operand[Fp8Tensor]
     scale: Operand[WideTensor] | None
-    scale_mode: StringAttr = attribute(default_factory=lambda: StringAttr.get("multiply"))
+    scale_mode: ir.StringAttr = attribute(default_factory=lambda: ir.StringAttr.get("multiply"))
     result: Result[WideTensor]
 
     def verify_invariants(self) -> str | None:
@@ -94,13 +94,13 @@ class DequantizeOp(HeadraceOp, name="dequantize"):
 
 
 def dequantize(
-    input: Value,
-    scale: Value | None,
-    result_type: Type,
+    input: ir.Value,
+    scale: ir.Value | None,
+    result_type: ir.Type,
     *,
     scale_mode: str = "multiply",
-    loc: Location,
-    ip: InsertionPoint,
+    loc: ir.Location,
+    ip: ir.InsertionPoint,
 ) -> DequantizeOp:
     """Builds a DequantizeOp; shapes and types as in its docstring."""
     with loc.context:
@@ -110,5 +110,5 @@ def dequantize(
             ip=ip,
             input=input,
             scale=scale,
-            scale_mode=StringAttr.get(scale_mode),
+            scale_mode=ir.StringAttr.get(scale_mode),
         )

@@ -8,23 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..ir.bindings import (
-    Attribute,
-    BF16Type,
-    F16Type,
-    F32Type,
-    F64Type,
-    FloatAttr,
-    FloatType,
-    IndexType,
-    InsertionPoint,
-    IntegerAttr,
-    IntegerType,
-    Location,
-    Operation,
-    Type,
-    Value,
-)
+from .. import ir
 
 # The numbers that the arith dialect gives its predicates.
 INTEGER_PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
@@ -36,10 +20,10 @@ FLOAT_PREDICATES = (
 
 _INDEX_WIDTH = 64
 
-WIDTHS: dict[type[Type], int] = {BF16Type: 16, F16Type: 16, F32Type: 32, F64Type: 64}
+WIDTHS: dict[type[ir.Type], int] = {ir.BF16Type: 16, ir.F16Type: 16, ir.F32Type: 32, ir.F64Type: 64}
 
 
-def float_width(type_: Type) -> int:
+def float_width(type_: ir.Type) -> int:
     """Bits of bf16, f16, f32, f64; 8 for the fp8 types."""
     return WIDTHS.get(type(type_), 8)
 
@@ -48,18 +32,18 @@ def float_width(type_: Type) -> int:
 class Scalars:
     """A place where scalar ops are made."""
 
-    ip: InsertionPoint
-    loc: Location
+    ip: ir.InsertionPoint
+    loc: ir.Location
 
     def op(
         self,
         name: str,
-        operands: list[Value],
-        type_: Type,
-        attributes: dict[str, Attribute] | None = None,
-    ) -> Value:
+        operands: list[ir.Value],
+        type_: ir.Type,
+        attributes: dict[str, ir.Attribute] | None = None,
+    ) -> ir.Value:
         """One op with one result of ``type_``."""
-        made = Operation.create(
+        made = ir.Operation.create(
             name,
             results=[type_],
             operands=operands,
@@ -69,53 +53,53 @@ class Scalars:
         )
         return made.results[0]
 
-    def integer_type(self, width: int) -> IntegerType:
-        return IntegerType.get_signless(width, self.loc.context)
+    def integer_type(self, width: int) -> ir.IntegerType:
+        return ir.IntegerType.get_signless(width, self.loc.context)
 
-    def constant(self, value: float, type_: Type) -> Value:
+    def constant(self, value: float, type_: ir.Type) -> ir.Value:
         """A constant; integers are taken modulo their width."""
-        attribute: Attribute
-        if isinstance(type_, IntegerType | IndexType):
-            width = type_.width if isinstance(type_, IntegerType) else _INDEX_WIDTH
+        attribute: ir.Attribute
+        if isinstance(type_, ir.IntegerType | ir.IndexType):
+            width = type_.width if isinstance(type_, ir.IntegerType) else _INDEX_WIDTH
             bits = int(value) % (1 << width)
             signed = bits - (1 << width) if bits >> (width - 1) else bits
-            attribute = IntegerAttr.get(type_, signed)
+            attribute = ir.IntegerAttr.get(type_, signed)
         else:
-            attribute = FloatAttr.get(type_, value, loc=self.loc)
+            attribute = ir.FloatAttr.get(type_, value, loc=self.loc)
         return self.op("arith.constant", [], type_, {"value": attribute})
 
-    def binary(self, name: str, a: Value, b: Value | int | float) -> Value:
+    def binary(self, name: str, a: ir.Value, b: ir.Value | int | float) -> ir.Value:
         """``arith.<name>`` of two values of one type; a number becomes a constant."""
-        if not isinstance(b, Value):
+        if not isinstance(b, ir.Value):
             b = self.constant(b, a.type)
         return self.op(f"arith.{name}", [a, b], a.type)
 
-    def compare(self, predicate: str, a: Value, b: Value | int) -> Value:
+    def compare(self, predicate: str, a: ir.Value, b: ir.Value | int) -> ir.Value:
         """``arith.cmpi`` of integers."""
-        if not isinstance(b, Value):
+        if not isinstance(b, ir.Value):
             b = self.constant(b, a.type)
-        number = IntegerAttr.get(self.integer_type(64), INTEGER_PREDICATES.index(predicate))
+        number = ir.IntegerAttr.get(self.integer_type(64), INTEGER_PREDICATES.index(predicate))
         return self.op("arith.cmpi", [a, b], self.integer_type(1), {"predicate": number})
 
-    def compare_floats(self, predicate: str, a: Value, b: Value | float) -> Value:
+    def compare_floats(self, predicate: str, a: ir.Value, b: ir.Value | float) -> ir.Value:
         """``arith.cmpf`` of floats of one type."""
-        if not isinstance(b, Value):
+        if not isinstance(b, ir.Value):
             b = self.constant(b, a.type)
-        number = IntegerAttr.get(self.integer_type(64), FLOAT_PREDICATES.index(predicate))
+        number = ir.IntegerAttr.get(self.integer_type(64), FLOAT_PREDICATES.index(predicate))
         return self.op("arith.cmpf", [a, b], self.integer_type(1), {"predicate": number})
 
-    def select(self, condition: Value, a: Value, b: Value) -> Value:
+    def select(self, condition: ir.Value, a: ir.Value, b: ir.Value) -> ir.Value:
         return self.op("arith.select", [condition, a, b], a.type)
 
-    def convert(self, name: str, a: Value, type_: Type) -> Value:
+    def convert(self, name: str, a: ir.Value, type_: ir.Type) -> ir.Value:
         """``arith.<name>`` to another type; nothing where it is that already."""
         return a if a.type == type_ else self.op(f"arith.{name}", [a], type_)
 
-    def convert_float(self, a: Value, type_: Type) -> Value:
+    def convert_float(self, a: ir.Value, type_: ir.Type) -> ir.Value:
         """Widens or rounds; between bf16 and f16 through f32, as both fit in it."""
         if a.type == type_:
             return a
-        if isinstance(a.type, FloatType) and float_width(a.type) == float_width(type_):
-            a = self.op("arith.extf", [a], F32Type.get(self.loc.context))
+        if isinstance(a.type, ir.FloatType) and float_width(a.type) == float_width(type_):
+            a = self.op("arith.extf", [a], ir.F32Type.get(self.loc.context))
         widening = float_width(a.type) < float_width(type_)
         return self.op("arith.extf" if widening else "arith.truncf", [a], type_)

@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-from ..ir.bindings import (
-    AffineMap,
-    AffineMapAttr,
-    Block,
-    Operation,
-    Value,
-    affine_position,
-    defining_op,
-    indexing_maps,
-    is_contraction_op,
-    operations_of,
-)
+from .. import ir
 from .generic import GENERIC, maps_of
 
 
-def contraction_loops(op: Operation, *, integers: bool = False) -> list[list[int]] | None:
+def contraction_loops(op: ir.Operation, *, integers: bool = False) -> list[list[int]] | None:
     """Which loop each dimension of lhs, rhs and out of a linalg contraction
     runs along; None for an op that is no multiply-and-add of two tensors.
 
@@ -27,13 +16,13 @@ def contraction_loops(op: Operation, *, integers: bool = False) -> list[list[int
     """
     conversions = _CONVERSIONS + (INTEGERS_TO_FLOATS if integers else ())
     with op.context:
-        body = op.regions[0].blocks[0] if is_contraction_op(op) else None
+        body = op.regions[0].blocks[0] if ir.is_contraction_op(op) else None
         if body is None or not _is_multiply_add(body, conversions):
             return None
-        return _positions([AffineMapAttr(m).value for m in indexing_maps(op)])
+        return _positions([ir.AffineMapAttr(m).value for m in ir.indexing_maps(op)])
 
 
-def scaled_contraction_loops(op: Operation) -> list[list[int]] | None:
+def scaled_contraction_loops(op: ir.Operation) -> list[list[int]] | None:
     """The same of lhs, rhs, their scales, and out, of a contraction whose
     operands are scaled in blocks (OCP microscaling formats): ``out +
     scaling_extf(lhs, lhs_scale) * scaling_extf(rhs, rhs_scale)``."""
@@ -45,29 +34,29 @@ def scaled_contraction_loops(op: Operation) -> list[list[int]] | None:
     return _positions(maps) if _is_scaled_multiply_add(op.regions[0].blocks[0]) else None
 
 
-def _positions(maps: list[AffineMap]) -> list[list[int]]:
-    return [[affine_position(e) for e in map_.results] for map_ in maps]
+def _positions(maps: list[ir.AffineMap]) -> list[list[int]]:
+    return [[ir.affine_position(e) for e in map_.results] for map_ in maps]
 
 
 _CONVERSIONS = ("arith.extf", "arith.truncf", "arith.convertf", "arith.extsi", "arith.extui")
 INTEGERS_TO_FLOATS = ("arith.sitofp", "arith.uitofp")
 
 
-def _is_multiply_add(body: Block, conversions: tuple[str, ...]) -> bool:
+def _is_multiply_add(body: ir.Block, conversions: tuple[str, ...]) -> bool:
     """Whether a body yields ``out + lhs * rhs``, in the type of ``out``."""
     lhs, rhs, out = body.arguments
     factors = _factors(body, out)
 
-    def converted(value: Value) -> Value:
-        op = defining_op(value)
+    def converted(value: ir.Value) -> ir.Value:
+        op = ir.defining_op(value)
         return op.operands[0] if op is not None and op.name in conversions else value
 
     return [converted(v) for v in factors] in ([lhs, rhs], [rhs, lhs])
 
 
-def _is_scaled_multiply_add(body: Block) -> bool:
+def _is_scaled_multiply_add(body: ir.Block) -> bool:
     lhs, rhs, lhs_scale, rhs_scale, out = body.arguments
-    makers = [defining_op(v) for v in _factors(body, out)]
+    makers = [ir.defining_op(v) for v in _factors(body, out)]
     scaled = [list(m.operands) for m in makers if m is not None and m.name == "arith.scaling_extf"]
     return scaled in (
         [[lhs, lhs_scale], [rhs, rhs_scale]],
@@ -75,13 +64,13 @@ def _is_scaled_multiply_add(body: Block) -> bool:
     )
 
 
-def _factors(body: Block, out: Value) -> list[Value]:
+def _factors(body: ir.Block, out: ir.Value) -> list[ir.Value]:
     """What a body multiplies, to add it to ``out`` and yield the sum; else none."""
-    total = defining_op(operations_of(body)[-1].operands[0])
+    total = ir.defining_op(ir.operations_of(body)[-1].operands[0])
     if total is None or total.name not in ("arith.addf", "arith.addi"):
         return []
     products = [v for v in total.operands if v != out]
-    product = defining_op(products[0]) if len(products) == 1 else None
+    product = ir.defining_op(products[0]) if len(products) == 1 else None
     if product is None or product.name not in ("arith.mulf", "arith.muli"):
         return []
     return list(product.operands)

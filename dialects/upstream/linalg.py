@@ -5,58 +5,40 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ..ir.bindings import (
-    AffineMap,
-    AffineMapAttr,
-    ArrayAttr,
-    Attribute,
-    Block,
-    DenseI32ArrayAttr,
-    DenseI64ArrayAttr,
-    IndexType,
-    InsertionPoint,
-    IntegerAttr,
-    IntegerType,
-    Location,
-    Operation,
-    RankedTensorType,
-    ShapedType,
-    Type,
-    Value,
-)
+from .. import ir
 from .arith import Scalars
 
-DYNAMIC = ShapedType.get_dynamic_size()
+DYNAMIC = ir.ShapedType.get_dynamic_size()
 
-Body = Callable[[Scalars, list[Value]], Value]
+Body = Callable[[Scalars, list[ir.Value]], ir.Value]
 """Makes a linalg body: gets the block arguments, outs included; returns what is yielded."""
 
 
-def tensor_type(value: Value) -> RankedTensorType:
-    return RankedTensorType(value.type)
+def tensor_type(value: ir.Value) -> ir.RankedTensorType:
+    return ir.RankedTensorType(value.type)
 
 
-def with_element_type(type_: Type, element: Type) -> RankedTensorType:
+def with_element_type(type_: ir.Type, element: ir.Type) -> ir.RankedTensorType:
     """The tensor type with another element type; shape and encoding stay."""
-    tensor = RankedTensorType(type_)
-    loc = Location.unknown(type_.context)
-    return RankedTensorType.get(list(tensor.shape), element, tensor.encoding, loc=loc)
+    tensor = ir.RankedTensorType(type_)
+    loc = ir.Location.unknown(type_.context)
+    return ir.RankedTensorType.get(list(tensor.shape), element, tensor.encoding, loc=loc)
 
 
-def dims_map(loops: int, dims: Sequence[int]) -> AffineMap:
+def dims_map(loops: int, dims: Sequence[int]) -> ir.AffineMap:
     """``(d0, ..., dn) -> (dims...)``; enter a context or location first."""
     names = [f"d{i}" for i in range(loops)]
     results = [names[d] for d in dims]
     text = f"affine_map<({', '.join(names)}) -> ({', '.join(results)})>"
-    return AffineMapAttr(Attribute.parse(text)).value
+    return ir.AffineMapAttr(ir.Attribute.parse(text)).value
 
 
 @dataclass(frozen=True)
 class TensorBuilder:
     """A place where linalg and tensor ops are made."""
 
-    ip: InsertionPoint
-    loc: Location
+    ip: ir.InsertionPoint
+    loc: ir.Location
 
     def scalars(self) -> Scalars:
         return Scalars(self.ip, self.loc)
@@ -64,34 +46,34 @@ class TensorBuilder:
     def op(
         self,
         name: str,
-        operands: list[Value],
-        type_: Type,
-        attributes: dict[str, Attribute] | None = None,
-    ) -> Value:
+        operands: list[ir.Value],
+        type_: ir.Type,
+        attributes: dict[str, ir.Attribute] | None = None,
+    ) -> ir.Value:
         """One op without regions and with one result."""
         return self.scalars().op(name, operands, type_, attributes)
 
-    def index(self, value: int) -> Value:
+    def index(self, value: int) -> ir.Value:
         return self.op(
-            "arith.constant", [], self._index(), {"value": IntegerAttr.get(self._index(), value)}
+            "arith.constant", [], self._index(), {"value": ir.IntegerAttr.get(self._index(), value)}
         )
 
-    def _index(self) -> Type:
-        return IndexType.get(self.loc.context)
+    def _index(self) -> ir.Type:
+        return ir.IndexType.get(self.loc.context)
 
-    def dim(self, source: Value, dim: int) -> Value:
+    def dim(self, source: ir.Value, dim: int) -> ir.Value:
         """The size of one dimension, a constant where it is static."""
         size = tensor_type(source).shape[dim]
         if size != DYNAMIC:
             return self.index(size)
         return self.op("tensor.dim", [source, self.index(dim)], self._index())
 
-    def empty(self, type_: RankedTensorType, sizes: Sequence[tuple[Value, int]]) -> Value:
+    def empty(self, type_: ir.RankedTensorType, sizes: Sequence[tuple[ir.Value, int]]) -> ir.Value:
         """``tensor.empty``; ``sizes`` says per dimension which (tensor, dimension) has its size."""
         dynamic = [self.dim(*sizes[i]) for i, size in enumerate(type_.shape) if size == DYNAMIC]
         return self.op("tensor.empty", dynamic, type_)
 
-    def fill(self, value: float, init: Value) -> Value:
+    def fill(self, value: float, init: ir.Value) -> ir.Value:
         """``linalg.fill`` of a float tensor."""
         element = tensor_type(init).element_type
         scalar = self.scalars().constant(value, element)
@@ -101,20 +83,20 @@ class TensorBuilder:
 
     def generic(
         self,
-        inputs: Sequence[tuple[Value, AffineMap]],
-        init: tuple[Value, AffineMap],
+        inputs: Sequence[tuple[ir.Value, ir.AffineMap]],
+        init: tuple[ir.Value, ir.AffineMap],
         body: Body,
         reductions: Sequence[int] = (),
-    ) -> Value:
+    ) -> ir.Value:
         """``linalg.generic`` with one result; loops in ``reductions`` are reductions."""
         with self.loc:
             loops = init[1].n_dims
-            maps = [AffineMapAttr.get(m) for m in (*(m for _, m in inputs), init[1])]
+            maps = [ir.AffineMapAttr.get(m) for m in (*(m for _, m in inputs), init[1])]
             kinds = ["reduction" if i in reductions else "parallel" for i in range(loops)]
-            iterators = [Attribute.parse(f"#linalg.iterator_type<{k}>") for k in kinds]
-            attributes: dict[str, Attribute] = {
-                "indexing_maps": ArrayAttr.get(maps),
-                "iterator_types": ArrayAttr.get(iterators),
+            iterators = [ir.Attribute.parse(f"#linalg.iterator_type<{k}>") for k in kinds]
+            attributes: dict[str, ir.Attribute] = {
+                "indexing_maps": ir.ArrayAttr.get(maps),
+                "iterator_types": ir.ArrayAttr.get(iterators),
             }
             values = [value for value, _ in inputs]
             made = self._structured("linalg.generic", values, init[0], attributes)
@@ -122,8 +104,13 @@ class TensorBuilder:
             return made.results[0]
 
     def named(
-        self, name: str, inputs: list[Value], init: Value, body: Body, maps: Attribute | None = None
-    ) -> Value:
+        self,
+        name: str,
+        inputs: list[ir.Value],
+        init: ir.Value,
+        body: Body,
+        maps: ir.Attribute | None = None,
+    ) -> ir.Value:
         """A named linalg op; its body is implied by its name, but has to be there."""
         with self.loc:
             attributes = {} if maps is None else {"indexing_maps": maps}
@@ -132,8 +119,12 @@ class TensorBuilder:
             return made.results[0]
 
     def elementwise(
-        self, data: Value, others: Sequence[tuple[Value, AffineMap]], element: Type, body: Body
-    ) -> Value:
+        self,
+        data: ir.Value,
+        others: Sequence[tuple[ir.Value, ir.AffineMap]],
+        element: ir.Type,
+        body: Body,
+    ) -> ir.Value:
         """A parallel ``linalg.generic`` over ``data``; the result has its shape.
 
         ``others`` are read through their maps from the loops of ``data``.
@@ -141,16 +132,16 @@ class TensorBuilder:
         type_ = with_element_type(data.type, element)
         rank = len(type_.shape)
         with self.loc:
-            identity = AffineMap.get_identity(rank)
+            identity = ir.AffineMap.get_identity(rank)
         init = self.empty(type_, [(data, i) for i in range(rank)])
         return self.generic([(data, identity), *others], (init, identity), body)
 
     def _structured(
-        self, name: str, inputs: list[Value], init: Value, attributes: dict[str, Attribute]
-    ) -> Operation:
+        self, name: str, inputs: list[ir.Value], init: ir.Value, attributes: dict[str, ir.Attribute]
+    ) -> ir.Operation:
         with self.loc.context:
-            segments = DenseI32ArrayAttr.get([len(inputs), 1])
-        return Operation.create(
+            segments = ir.DenseI32ArrayAttr.get([len(inputs), 1])
+        return ir.Operation.create(
             name,
             results=[init.type],
             operands=[*inputs, init],
@@ -160,19 +151,19 @@ class TensorBuilder:
             ip=self.ip,
         ).operation
 
-    def _fill_body(self, op: Operation, body: Body) -> None:
+    def _fill_body(self, op: ir.Operation, body: Body) -> None:
         elements = [element_of(o.type) for o in op.operands]
-        block = Block.create_at_start(op.regions[0], elements, [self.loc] * len(elements))
-        ip = InsertionPoint(block)
+        block = ir.Block.create_at_start(op.regions[0], elements, [self.loc] * len(elements))
+        ip = ir.InsertionPoint(block)
         value = body(Scalars(ip, self.loc), list(block.arguments))
-        Operation.create("linalg.yield", results=[], operands=[value], loc=self.loc, ip=ip)
+        ir.Operation.create("linalg.yield", results=[], operands=[value], loc=self.loc, ip=ip)
 
     def expand_shape(
-        self, value: Value, groups: Sequence[Sequence[int]], type_: RankedTensorType
-    ) -> Value:
+        self, value: ir.Value, groups: Sequence[Sequence[int]], type_: ir.RankedTensorType
+    ) -> ir.Value:
         """``tensor.expand_shape``; in each group at most one size is dynamic."""
         static = list(type_.shape)
-        dynamic: list[Value] = []
+        dynamic: list[ir.Value] = []
         for source, group in enumerate(groups):
             for dim in group:
                 if static[dim] != DYNAMIC:
@@ -185,19 +176,19 @@ class TensorBuilder:
                     size = self.op("arith.divui", [size, self.index(others)], self._index())
                 dynamic.append(size)
         with self.loc.context:
-            attributes: dict[str, Attribute] = {
+            attributes: dict[str, ir.Attribute] = {
                 "reassociation": _reassociation(groups, self.loc),
-                "static_output_shape": DenseI64ArrayAttr.get(static),
+                "static_output_shape": ir.DenseI64ArrayAttr.get(static),
             }
         return self.op("tensor.expand_shape", [value, *dynamic], type_, attributes)
 
     def collapse_shape(
-        self, value: Value, groups: Sequence[Sequence[int]], type_: RankedTensorType
-    ) -> Value:
-        attributes: dict[str, Attribute] = {"reassociation": _reassociation(groups, self.loc)}
+        self, value: ir.Value, groups: Sequence[Sequence[int]], type_: ir.RankedTensorType
+    ) -> ir.Value:
+        attributes: dict[str, ir.Attribute] = {"reassociation": _reassociation(groups, self.loc)}
         return self.op("tensor.collapse_shape", [value], type_, attributes)
 
-    def drop_unit_dims(self, value: Value, dropped: Sequence[int]) -> Value:
+    def drop_unit_dims(self, value: ir.Value, dropped: Sequence[int]) -> ir.Value:
         """Collapses the given dimensions of size 1 away; may leave rank 0."""
         type_ = tensor_type(value)
         if not dropped:
@@ -210,17 +201,17 @@ class TensorBuilder:
             if kept:
                 groups[position].append(dim)
         shape = [type_.shape[d] for d in kept]
-        result = RankedTensorType.get(shape, type_.element_type, loc=self.loc)
+        result = ir.RankedTensorType.get(shape, type_.element_type, loc=self.loc)
         return self.collapse_shape(value, groups, result)
 
 
-def _reassociation(groups: Sequence[Sequence[int]], loc: Location) -> Attribute:
+def _reassociation(groups: Sequence[Sequence[int]], loc: ir.Location) -> ir.Attribute:
     with loc.context:
-        i64 = IntegerType.get_signless(64)
-        rows = [ArrayAttr.get([IntegerAttr.get(i64, d) for d in g]) for g in groups]
-        return ArrayAttr.get(rows)
+        i64 = ir.IntegerType.get_signless(64)
+        rows = [ir.ArrayAttr.get([ir.IntegerAttr.get(i64, d) for d in g]) for g in groups]
+        return ir.ArrayAttr.get(rows)
 
 
-def element_of(type_: Type) -> Type:
+def element_of(type_: ir.Type) -> ir.Type:
     """The element type of a tensor type; a scalar type itself."""
-    return type_.element_type if isinstance(type_, RankedTensorType) else type_
+    return type_.element_type if isinstance(type_, ir.RankedTensorType) else type_

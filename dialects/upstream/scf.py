@@ -5,18 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ..ir.bindings import (
-    Attribute,
-    Block,
-    InsertionPoint,
-    IntegerAttr,
-    IntegerType,
-    Location,
-    Operation,
-    Value,
-    defining_op,
-    operations_of,
-)
+from .. import ir
 from .arith import Scalars
 
 _UNSIGNED = "unsignedCmp"
@@ -26,49 +15,49 @@ _UNSIGNED = "unsignedCmp"
 class ForLoop:
     """A view of one ``scf.for`` op; the bounds are of an integer type or index."""
 
-    op: Operation
+    op: ir.Operation
 
     @property
-    def lower(self) -> Value:
+    def lower(self) -> ir.Value:
         return self.op.operands[0]
 
     @property
-    def upper(self) -> Value:
+    def upper(self) -> ir.Value:
         return self.op.operands[1]
 
     @property
-    def step(self) -> Value:
+    def step(self) -> ir.Value:
         return self.op.operands[2]
 
     @property
-    def inits(self) -> list[Value]:
+    def inits(self) -> list[ir.Value]:
         return list(self.op.operands)[3:]
 
     @property
-    def body(self) -> Block:
+    def body(self) -> ir.Block:
         return self.op.regions[0].blocks[0]
 
     @property
-    def index(self) -> Value:
+    def index(self) -> ir.Value:
         return self.body.arguments[0]
 
     @property
-    def carried(self) -> list[Value]:
+    def carried(self) -> list[ir.Value]:
         """The block arguments that carry values from trip to trip."""
-        arguments: list[Value] = [*self.body.arguments]
+        arguments: list[ir.Value] = [*self.body.arguments]
         return arguments[1:]
 
     @property
-    def terminator(self) -> Operation:
-        return operations_of(self.body)[-1]
+    def terminator(self) -> ir.Operation:
+        return ir.operations_of(self.body)[-1]
 
     @property
-    def yields(self) -> list[Value]:
+    def yields(self) -> list[ir.Value]:
         return list(self.terminator.operands)
 
-    def body_ops(self) -> list[Operation]:
+    def body_ops(self) -> list[ir.Operation]:
         """The ops of the body without its terminator."""
-        return operations_of(self.body)[:-1]
+        return ir.operations_of(self.body)[:-1]
 
     @property
     def unsigned(self) -> bool:
@@ -76,7 +65,7 @@ class ForLoop:
         return _UNSIGNED in self.op.attributes
 
     @property
-    def attributes(self) -> dict[str, Attribute]:
+    def attributes(self) -> dict[str, ir.Attribute]:
         """All attributes, for a loop that takes the place of this one."""
         return dict(self.op.attributes.items())
 
@@ -84,7 +73,7 @@ class ForLoop:
     def index_width(self) -> int:
         """Bits of the index; 64 for the type ``index``."""
         type_ = self.index.type
-        return type_.width if isinstance(type_, IntegerType) else 64
+        return type_.width if isinstance(type_, ir.IntegerType) else 64
 
     def trips(self) -> int | None:
         """How often the body runs; None where a bound is no constant.
@@ -101,10 +90,10 @@ class ForLoop:
         # Not len(range(...)), which cannot count so far.
         return max(0, -((lower - upper) // step)) if step > 0 else None
 
-    def is_inside(self, value: Value) -> bool:
+    def is_inside(self, value: ir.Value) -> bool:
         """Whether ``value`` is made in the loop, nested ops included."""
         owner = value.owner
-        block: Block | None = owner if isinstance(owner, Block) else owner.operation.block
+        block: ir.Block | None = owner if isinstance(owner, ir.Block) else owner.operation.block
         while block is not None:
             if block == self.body:
                 return True
@@ -113,16 +102,16 @@ class ForLoop:
         return False
 
 
-def constant_value(value: Value) -> int | None:
+def constant_value(value: ir.Value) -> int | None:
     """The integer of an ``arith.constant``; None for any other value."""
-    op = defining_op(value)
+    op = ir.defining_op(value)
     if op is None or op.name != "arith.constant":
         return None
     attribute = op.attributes["value"]
-    return attribute.value if isinstance(attribute, IntegerAttr) else None
+    return attribute.value if isinstance(attribute, ir.IntegerAttr) else None
 
 
-def index_at(loop: ForLoop, trip: int | Value, ip: InsertionPoint) -> Value:
+def index_at(loop: ForLoop, trip: int | ir.Value, ip: ir.InsertionPoint) -> ir.Value:
     """The index of a trip counted from 0, ``lower + trip * step``, at ``ip``.
 
     The trip as a value is of the index's type. A constant where all of it is.
@@ -138,14 +127,14 @@ def index_at(loop: ForLoop, trip: int | Value, ip: InsertionPoint) -> Value:
     return scalars.binary("addi", loop.lower, trip)
 
 
-def last_index(loop: ForLoop, trips: int | Value, ip: InsertionPoint) -> Value:
+def last_index(loop: ForLoop, trips: int | ir.Value, ip: ir.InsertionPoint) -> ir.Value:
     """The index of the last of at least one trip."""
     if isinstance(trips, int):
         return index_at(loop, trips - 1, ip)
     return index_at(loop, Scalars(ip, loop.op.location).binary("subi", trips, 1), ip)
 
 
-def trips_before(loop: ForLoop, index: Value, scalars: Scalars) -> Value:
+def trips_before(loop: ForLoop, index: ir.Value, scalars: Scalars) -> ir.Value:
     """How many trips came before the one of ``index``, in the index's type.
 
     Exact when read as unsigned: a loop may span more than a signed number can
@@ -160,22 +149,22 @@ def trips_before(loop: ForLoop, index: Value, scalars: Scalars) -> Value:
 
 
 def build_for(
-    lower: Value,
-    upper: Value,
-    step: Value,
-    inits: Sequence[Value],
-    body: Callable[[Value, list[Value], InsertionPoint], list[Value]],
+    lower: ir.Value,
+    upper: ir.Value,
+    step: ir.Value,
+    inits: Sequence[ir.Value],
+    body: Callable[[ir.Value, list[ir.Value], ir.InsertionPoint], list[ir.Value]],
     *,
-    loc: Location,
-    ip: InsertionPoint,
-    attributes: dict[str, Attribute] | None = None,
+    loc: ir.Location,
+    ip: ir.InsertionPoint,
+    attributes: dict[str, ir.Attribute] | None = None,
 ) -> ForLoop:
     """Builds an ``scf.for``.
 
     ``body`` gets the index, the carried values and the place to write to, and
     returns what is yielded.
     """
-    loop = Operation.create(
+    loop = ir.Operation.create(
         "scf.for",
         results=[v.type for v in inits],
         operands=[lower, upper, step, *inits],
@@ -185,25 +174,25 @@ def build_for(
         ip=ip,
     )
     types = [lower.type, *(v.type for v in inits)]
-    block = Block.create_at_start(loop.regions[0], types, [loc] * len(types))
-    arguments: list[Value] = [*block.arguments]
-    inside = InsertionPoint(block)
+    block = ir.Block.create_at_start(loop.regions[0], types, [loc] * len(types))
+    arguments: list[ir.Value] = [*block.arguments]
+    inside = ir.InsertionPoint(block)
     yielded = body(arguments[0], arguments[1:], inside)
-    Operation.create("scf.yield", operands=yielded, loc=loc, ip=inside)
+    ir.Operation.create("scf.yield", operands=yielded, loc=loc, ip=inside)
     return ForLoop(loop)
 
 
 def build_if(
-    condition: Value,
-    results_of: Sequence[Value],
-    then: Callable[[InsertionPoint], list[Value]],
-    otherwise: Callable[[InsertionPoint], list[Value]],
+    condition: ir.Value,
+    results_of: Sequence[ir.Value],
+    then: Callable[[ir.InsertionPoint], list[ir.Value]],
+    otherwise: Callable[[ir.InsertionPoint], list[ir.Value]],
     *,
-    loc: Location,
-    ip: InsertionPoint,
-) -> Operation:
+    loc: ir.Location,
+    ip: ir.InsertionPoint,
+) -> ir.Operation:
     """Builds an ``scf.if`` whose results have the types of ``results_of``."""
-    op = Operation.create(
+    op = ir.Operation.create(
         "scf.if",
         results=[v.type for v in results_of],
         operands=[condition],
@@ -212,13 +201,13 @@ def build_if(
         ip=ip,
     )
     for region, build in zip(op.regions, (then, otherwise), strict=True):
-        block = Block.create_at_start(region, [], [])
-        inside = InsertionPoint(block)
-        Operation.create("scf.yield", operands=build(inside), loc=loc, ip=inside)
+        block = ir.Block.create_at_start(region, [], [])
+        inside = ir.InsertionPoint(block)
+        ir.Operation.create("scf.yield", operands=build(inside), loc=loc, ip=inside)
     return op
 
 
-def trip_count(loop: ForLoop, ip: InsertionPoint) -> Value:
+def trip_count(loop: ForLoop, ip: ir.InsertionPoint) -> ir.Value:
     """The number of trips as a value of the index's type, unsigned, at ``ip``.
 
     ``ceil((upper - lower) / step)``, or 0 where the bounds are the other way

@@ -10,33 +10,20 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ..ir.bindings import (
-    Attribute,
-    DenseElementsAttr,
-    DenseI64ArrayAttr,
-    InsertionPoint,
-    IntegerAttr,
-    Location,
-    Operation,
-    RankedTensorType,
-    StringAttr,
-    Type,
-    Value,
-    defining_op,
-)
+from .. import ir
 
 
-def i64_array(op: Operation, name: str) -> list[int]:
+def i64_array(op: ir.Operation, name: str) -> list[int]:
     """An ``array<i64: ...>`` attribute, e.g. broadcast_dimensions."""
-    return [int(i) for i in DenseI64ArrayAttr(op.attributes[name])]
+    return [int(i) for i in ir.DenseI64ArrayAttr(op.attributes[name])]
 
 
-def integer(op: Operation, name: str) -> int:
+def integer(op: ir.Operation, name: str) -> int:
     """An integer attribute, e.g. all_gather_dim."""
-    return IntegerAttr(op.attributes[name]).value
+    return ir.IntegerAttr(op.attributes[name]).value
 
 
-def channel_id(op: Operation) -> int:
+def channel_id(op: ir.Operation) -> int:
     """The id in the channel_handle of a collective; 0 where there is none."""
     if "channel_handle" not in op.attributes:
         return 0
@@ -44,30 +31,30 @@ def channel_id(op: Operation) -> int:
     return int(found[1]) if found else 0
 
 
-def call_target(op: Operation) -> str:
+def call_target(op: ir.Operation) -> str:
     """What a ``stablehlo.custom_call`` calls; empty for any other op."""
     if op.name != "stablehlo.custom_call":
         return ""
-    return StringAttr(op.attributes["call_target_name"]).value
+    return ir.StringAttr(op.attributes["call_target_name"]).value
 
 
-def constant_elements(value: Value) -> DenseElementsAttr | None:
+def constant_elements(value: ir.Value) -> ir.DenseElementsAttr | None:
     """The elements of a ``stablehlo.constant`` of numbers, else None.
 
     None also for complex elements, which the bindings cannot read, and for
     elements kept in a resource.
     """
-    op = defining_op(value)
+    op = ir.defining_op(value)
     if op is None or op.name != "stablehlo.constant":
         return None
     try:
         elements = op.attributes["value"]
     except TypeError:
         return None
-    return elements if isinstance(elements, DenseElementsAttr) else None
+    return elements if isinstance(elements, ir.DenseElementsAttr) else None
 
 
-def splat_element(value: Value) -> Attribute | None:
+def splat_element(value: ir.Value) -> ir.Attribute | None:
     """The one element of a constant that is the same everywhere, else None."""
     elements = constant_elements(value)
     if elements is None or not elements.is_splat:
@@ -77,15 +64,15 @@ def splat_element(value: Value) -> Attribute | None:
 
 def build(
     name: str,
-    operands: Sequence[Value],
-    result_type: Type,
+    operands: Sequence[ir.Value],
+    result_type: ir.Type,
     *,
-    loc: Location,
-    ip: InsertionPoint,
-    attributes: dict[str, Attribute] | None = None,
-) -> Value:
+    loc: ir.Location,
+    ip: ir.InsertionPoint,
+    attributes: dict[str, ir.Attribute] | None = None,
+) -> ir.Value:
     """One op ``stablehlo.<name>`` with one result, which is returned."""
-    return Operation.create(
+    return ir.Operation.create(
         f"stablehlo.{name}",
         results=[result_type],
         operands=list(operands),
@@ -96,49 +83,53 @@ def build(
 
 
 def splat_constant(
-    element: Attribute,
-    element_type: Type,
+    element: ir.Attribute,
+    element_type: ir.Type,
     shape: Sequence[int],
     *,
-    loc: Location,
-    ip: InsertionPoint,
-) -> Value:
+    loc: ir.Location,
+    ip: ir.InsertionPoint,
+) -> ir.Value:
     """A ``stablehlo.constant`` with ``element`` (of ``element_type``) everywhere."""
-    type_ = RankedTensorType.get(list(shape), element_type, loc=loc)
-    value = DenseElementsAttr.get_splat(type_, element)
+    type_ = ir.RankedTensorType.get(list(shape), element_type, loc=loc)
+    value = ir.DenseElementsAttr.get_splat(type_, element)
     return build("constant", [], type_, loc=loc, ip=ip, attributes={"value": value})
 
 
-def reshape(value: Value, shape: Sequence[int], *, loc: Location, ip: InsertionPoint) -> Value:
+def reshape(
+    value: ir.Value, shape: Sequence[int], *, loc: ir.Location, ip: ir.InsertionPoint
+) -> ir.Value:
     """A ``stablehlo.reshape`` to a static shape with as many elements."""
-    element = RankedTensorType(value.type).element_type
+    element = ir.RankedTensorType(value.type).element_type
     return build(
-        "reshape", [value], RankedTensorType.get(list(shape), element, loc=loc), loc=loc, ip=ip
+        "reshape", [value], ir.RankedTensorType.get(list(shape), element, loc=loc), loc=loc, ip=ip
     )
 
 
-def convert(value: Value, element_type: Type, *, loc: Location, ip: InsertionPoint) -> Value:
+def convert(
+    value: ir.Value, element_type: ir.Type, *, loc: ir.Location, ip: ir.InsertionPoint
+) -> ir.Value:
     """A ``stablehlo.convert`` to another element type."""
     return build("convert", [value], _retyped(value, element_type, loc), loc=loc, ip=ip)
 
 
 def bitcast_convert(
-    value: Value, element_type: Type, *, loc: Location, ip: InsertionPoint
-) -> Value:
+    value: ir.Value, element_type: ir.Type, *, loc: ir.Location, ip: ir.InsertionPoint
+) -> ir.Value:
     """A ``stablehlo.bitcast_convert`` to an element type of the same width."""
     return build("bitcast_convert", [value], _retyped(value, element_type, loc), loc=loc, ip=ip)
 
 
-def retargeted(op: Operation, value: Value, ip: InsertionPoint) -> Value:
+def retargeted(op: ir.Operation, value: ir.Value, ip: ir.InsertionPoint) -> ir.Value:
     """The same data movement (reshape, transpose) of a value of another
     element type and the shape of ``op``'s operand."""
     new = op.clone(ip).operation
     new.operands[0] = value
-    element = RankedTensorType(value.type).element_type
+    element = ir.RankedTensorType(value.type).element_type
     new.results[0].set_type(_retyped(op.results[0], element, op.location))
     return new.results[0]
 
 
-def _retyped(value: Value, element_type: Type, loc: Location) -> RankedTensorType:
-    type_ = RankedTensorType(value.type)
-    return RankedTensorType.get(list(type_.shape), element_type, type_.encoding, loc=loc)
+def _retyped(value: ir.Value, element_type: ir.Type, loc: ir.Location) -> ir.RankedTensorType:
+    type_ = ir.RankedTensorType(value.type)
+    return ir.RankedTensorType.get(list(type_.shape), element_type, type_.encoding, loc=loc)

@@ -4,24 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..ir.bindings import (
-    Attribute,
-    DenseElementsAttr,
-    DenseI32ArrayAttr,
-    DenseI64ArrayAttr,
-    FloatAttr,
-    FloatType,
-    IntegerAttr,
-    IntegerType,
-    Location,
-    RankedTensorType,
-    ShapedType,
-    Type,
-    Value,
-)
+from .. import ir
 from .linalg import TensorBuilder, dims_map, tensor_type
 
-DYNAMIC = ShapedType.get_dynamic_size()
+DYNAMIC = ir.ShapedType.get_dynamic_size()
 
 # Ops that give the same elements in another shape.
 RESHAPES = ("tensor.collapse_shape", "tensor.expand_shape")
@@ -29,65 +15,65 @@ RESHAPES = ("tensor.collapse_shape", "tensor.expand_shape")
 VIEWS = ("tensor.cast", *RESHAPES)
 
 
-def splat(b: TensorBuilder, type_: RankedTensorType, value: int) -> Value:
+def splat(b: TensorBuilder, type_: ir.RankedTensorType, value: int) -> ir.Value:
     """A static tensor whose elements are all ``value``: integers or floats."""
     element = type_.element_type
-    attribute: Attribute
-    if isinstance(element, FloatType):
-        attribute = FloatAttr.get(element, float(value), loc=b.loc)
+    attribute: ir.Attribute
+    if isinstance(element, ir.FloatType):
+        attribute = ir.FloatAttr.get(element, float(value), loc=b.loc)
     else:
-        attribute = IntegerAttr.get(element, value)
-    dense = DenseElementsAttr.get_splat(type_, attribute)
+        attribute = ir.IntegerAttr.get(element, value)
+    dense = ir.DenseElementsAttr.get_splat(type_, attribute)
     return b.op("arith.constant", [], type_, {"value": dense})
 
 
-def with_shape(type_: Type, shape: Sequence[int]) -> RankedTensorType:
+def with_shape(type_: ir.Type, shape: Sequence[int]) -> ir.RankedTensorType:
     """The tensor type with another shape."""
-    element = RankedTensorType(type_).element_type
-    return RankedTensorType.get(list(shape), element, loc=Location.unknown(type_.context))
+    element = ir.RankedTensorType(type_).element_type
+    return ir.RankedTensorType.get(list(shape), element, loc=ir.Location.unknown(type_.context))
 
 
-def with_sizes(type_: Type, sizes: dict[int, int]) -> RankedTensorType:
+def with_sizes(type_: ir.Type, sizes: dict[int, int]) -> ir.RankedTensorType:
     """The tensor type with other sizes in the given dimensions."""
-    shape = RankedTensorType(type_).shape
+    shape = ir.RankedTensorType(type_).shape
     return with_shape(type_, [sizes.get(dim, size) for dim, size in enumerate(shape)])
 
 
-def dynamic_sizes(b: TensorBuilder, value: Value) -> list[Value]:
+def dynamic_sizes(b: TensorBuilder, value: ir.Value) -> list[ir.Value]:
     """The sizes of the dynamic dimensions, in order."""
     shape = tensor_type(value).shape
     return [b.dim(value, dim) for dim, size in enumerate(shape) if size == DYNAMIC]
 
 
-def slice_along(b: TensorBuilder, value: Value, dim: int, offset: int, size: int) -> Value:
+def slice_along(b: TensorBuilder, value: ir.Value, dim: int, offset: int, size: int) -> ir.Value:
     """``value[..., offset : offset + size, ...]`` in the static dimension ``dim``."""
     rank = tensor_type(value).rank
     result = with_sizes(value.type, {dim: size})
     dynamic = dynamic_sizes(b, value)
     with b.loc.context:
-        attributes: dict[str, Attribute] = {
-            "static_offsets": DenseI64ArrayAttr.get(
+        attributes: dict[str, ir.Attribute] = {
+            "static_offsets": ir.DenseI64ArrayAttr.get(
                 [offset if d == dim else 0 for d in range(rank)]
             ),
-            "static_sizes": DenseI64ArrayAttr.get(list(result.shape)),
-            "static_strides": DenseI64ArrayAttr.get([1] * rank),
-            "operandSegmentSizes": DenseI32ArrayAttr.get([1, 0, len(dynamic), 0]),
+            "static_sizes": ir.DenseI64ArrayAttr.get(list(result.shape)),
+            "static_strides": ir.DenseI64ArrayAttr.get([1] * rank),
+            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0, len(dynamic), 0]),
         }
     return b.op("tensor.extract_slice", [value, *dynamic], result, attributes)
 
 
-def concatenate(b: TensorBuilder, values: Sequence[Value], dim: int) -> Value:
+def concatenate(b: TensorBuilder, values: Sequence[ir.Value], dim: int) -> ir.Value:
     """``tensor.concat`` along ``dim``; the value itself where there is one."""
     if len(values) == 1:
         return values[0]
     sizes = [tensor_type(value).shape[dim] for value in values]
     total = DYNAMIC if DYNAMIC in sizes else sum(sizes)
-    attribute = IntegerAttr.get(IntegerType.get_signless(64, b.loc.context), dim)
+    attribute = ir.IntegerAttr.get(ir.IntegerType.get_signless(64, b.loc.context), dim)
     result = with_sizes(values[0].type, {dim: total})
     return b.op("tensor.concat", list(values), result, {"dim": attribute})
 
 
-def transpose(b: TensorBuilder, value: Value, order: Sequence[int]) -> Value:
+def transpose(b: TensorBuilder, value: ir.Value, order: Sequence[int]) -> ir.Value:
     """Dimension ``i`` of the result is dimension ``order[i]`` of a static tensor."""
     rank = len(order)
     if list(order) == list(range(rank)):
@@ -101,7 +87,7 @@ def transpose(b: TensorBuilder, value: Value, order: Sequence[int]) -> Value:
     return b.generic([(value, source)], (init, into), lambda _, arguments: arguments[0])
 
 
-def repeat(b: TensorBuilder, value: Value, times: int) -> Value:
+def repeat(b: TensorBuilder, value: ir.Value, times: int) -> ir.Value:
     """A static tensor of shape ``[...]`` as ``[times, ...]``, every row the same."""
     shape = [times, *tensor_type(value).shape]
     with b.loc:
@@ -111,7 +97,7 @@ def repeat(b: TensorBuilder, value: Value, times: int) -> Value:
     return b.generic([(value, source)], (init, into), lambda _, arguments: arguments[0])
 
 
-def split_dim(b: TensorBuilder, value: Value, dim: int, outer: int) -> Value:
+def split_dim(b: TensorBuilder, value: ir.Value, dim: int, outer: int) -> ir.Value:
     """Dimension ``dim`` of size ``outer * n`` as two of sizes ``outer``, ``n``."""
     shape = list(tensor_type(value).shape)
     shape[dim : dim + 1] = [outer, shape[dim] // outer]
@@ -119,14 +105,14 @@ def split_dim(b: TensorBuilder, value: Value, dim: int, outer: int) -> Value:
     return b.expand_shape(value, groups, with_shape(value.type, shape))
 
 
-def merge_dims(b: TensorBuilder, value: Value, dim: int) -> Value:
+def merge_dims(b: TensorBuilder, value: ir.Value, dim: int) -> ir.Value:
     """Dimensions ``dim`` and ``dim + 1`` of a static tensor as one."""
     shape = list(tensor_type(value).shape)
     shape[dim : dim + 2] = [shape[dim] * shape[dim + 1]]
     return b.collapse_shape(value, _groups(len(shape), dim), with_shape(value.type, shape))
 
 
-def prepend_unit_dim(b: TensorBuilder, value: Value) -> Value:
+def prepend_unit_dim(b: TensorBuilder, value: ir.Value) -> ir.Value:
     """A static tensor of shape ``[...]`` as ``[1, ...]``."""
     shape = [1, *tensor_type(value).shape]
     groups = [[0, 1], *([d] for d in range(2, len(shape)))] if len(shape) > 1 else []

@@ -6,20 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..ir.bindings import (
-    Attribute,
-    BoolAttr,
-    F64Type,
-    FloatAttr,
-    InsertionPoint,
-    IntegerAttr,
-    IntegerType,
-    Location,
-    Operation,
-    Type,
-    Value,
-    defining_op,
-)
+from .. import ir
 
 UNKNOWN = -1
 """The size of a dimension that is known at run time only."""
@@ -37,7 +24,7 @@ class TorchTensor:
     element: str
 
     @classmethod
-    def of(cls, value: Value) -> TorchTensor | None:
+    def of(cls, value: ir.Value) -> TorchTensor | None:
         """The type of a value; None for any but a tensor of known rank and elements."""
         match = _TENSOR.fullmatch(str(value.type))
         if match is None:
@@ -53,22 +40,22 @@ class TorchTensor:
         return f"!torch.vtensor<[{sizes}],{self.element}>"
 
 
-def torch_constant(value: Value) -> float | None:
+def torch_constant(value: ir.Value) -> float | None:
     """The number, or the truth, that a ``torch.constant.*`` op gives; else None."""
-    op = defining_op(value)
+    op = ir.defining_op(value)
     if op is None or op.name not in _CONSTANTS:
         return None
     return _CONSTANTS[op.name](op.attributes["value"]).value
 
 
-_CONSTANTS: dict[str, type[IntegerAttr | FloatAttr | BoolAttr]] = {
-    "torch.constant.int": IntegerAttr,
-    "torch.constant.float": FloatAttr,
-    "torch.constant.bool": BoolAttr,
+_CONSTANTS: dict[str, type[ir.IntegerAttr | ir.FloatAttr | ir.BoolAttr]] = {
+    "torch.constant.int": ir.IntegerAttr,
+    "torch.constant.float": ir.FloatAttr,
+    "torch.constant.bool": ir.BoolAttr,
 }
 
 
-def is_none(value: Value) -> bool:
+def is_none(value: ir.Value) -> bool:
     return str(value.type) == "!torch.none"
 
 
@@ -76,40 +63,40 @@ def is_none(value: Value) -> bool:
 class TorchBuilder:
     """A place where torch ops are made."""
 
-    ip: InsertionPoint
-    loc: Location
+    ip: ir.InsertionPoint
+    loc: ir.Location
 
-    def aten(self, name: str, operands: Sequence[Value], type_: TorchTensor | str) -> Value:
+    def aten(self, name: str, operands: Sequence[ir.Value], type_: TorchTensor | str) -> ir.Value:
         """``torch.aten.<name>``, with one result."""
         return self._op(f"aten.{name}", operands, str(type_), {})
 
-    def int_(self, value: int) -> Value:
-        attribute = IntegerAttr.get(IntegerType.get_signless(64, self.loc.context), value)
+    def int_(self, value: int) -> ir.Value:
+        attribute = ir.IntegerAttr.get(ir.IntegerType.get_signless(64, self.loc.context), value)
         return self._op("constant.int", [], "!torch.int", {"value": attribute})
 
-    def float_(self, value: float) -> Value:
-        attribute = FloatAttr.get(F64Type.get(self.loc.context), value, loc=self.loc)
+    def float_(self, value: float) -> ir.Value:
+        attribute = ir.FloatAttr.get(ir.F64Type.get(self.loc.context), value, loc=self.loc)
         return self._op("constant.float", [], "!torch.float", {"value": attribute})
 
-    def bool_(self, value: bool) -> Value:
-        attribute = BoolAttr.get(value, context=self.loc.context)
+    def bool_(self, value: bool) -> ir.Value:
+        attribute = ir.BoolAttr.get(value, context=self.loc.context)
         return self._op("constant.bool", [], "!torch.bool", {"value": attribute})
 
-    def none(self) -> Value:
+    def none(self) -> ir.Value:
         return self._op("constant.none", [], "!torch.none", {})
 
-    def ints(self, values: Sequence[int | Value]) -> Value:
+    def ints(self, values: Sequence[int | ir.Value]) -> ir.Value:
         """A list of integers."""
-        items = [v if isinstance(v, Value) else self.int_(v) for v in values]
+        items = [v if isinstance(v, ir.Value) else self.int_(v) for v in values]
         return self._op("prim.ListConstruct", items, "!torch.list<int>", {})
 
-    def size(self, tensor: Value, sizes: Sequence[int], dim: int) -> Value:
+    def size(self, tensor: ir.Value, sizes: Sequence[int], dim: int) -> ir.Value:
         """The size of a dimension of ``tensor``, whose type has ``sizes``."""
         if sizes[dim] != UNKNOWN:
             return self.int_(sizes[dim])
         return self.aten("size.int", [tensor, self.int_(dim)], "!torch.int")
 
-    def convert(self, tensor: Value, element: str) -> Value:
+    def convert(self, tensor: ir.Value, element: str) -> ir.Value:
         """``tensor.to(dtype)``; nothing where it has that type. ``element`` is a float type."""
         type_ = TorchTensor.of(tensor)
         assert type_ is not None
@@ -120,11 +107,15 @@ class TorchBuilder:
         return self.aten("to.dtype", operands, replace(type_, element=element))
 
     def _op(
-        self, name: str, operands: Sequence[Value], type_: str, attributes: dict[str, Attribute]
-    ) -> Value:
-        made = Operation.create(
+        self,
+        name: str,
+        operands: Sequence[ir.Value],
+        type_: str,
+        attributes: dict[str, ir.Attribute],
+    ) -> ir.Value:
+        made = ir.Operation.create(
             f"torch.{name}",
-            results=[Type.parse(type_, self.loc.context)],
+            results=[ir.Type.parse(type_, self.loc.context)],
             operands=list(operands),
             attributes=attributes,
             loc=self.loc,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ...dialects.ir.bindings import F64Type, Operation, RankedTensorType, Type, Value
+from ...dialects import ir
 from ...dialects.upstream.contraction import contraction_loops
 from ..rewriting import Miss
 from .movement.values import is_positive_zero
@@ -32,18 +32,18 @@ class Contraction:
     a matmul that accumulates in f32 cannot stand for the op.
     """
 
-    lhs: Value
-    rhs: Value
-    result_type: RankedTensorType
+    lhs: ir.Value
+    rhs: ir.Value
+    result_type: ir.RankedTensorType
     lhs_batch: tuple[int, ...]
     rhs_batch: tuple[int, ...]
     lhs_contracting: tuple[int, ...]
     rhs_contracting: tuple[int, ...]
-    init: Value | None = None
+    init: ir.Value | None = None
     fault: str | None = None
 
 
-def contraction_of(op: Operation) -> Contraction | Miss:
+def contraction_of(op: ir.Operation) -> Contraction | Miss:
     """The contraction that ``op`` is; a silent Miss for anything else."""
     if op.name == "stablehlo.dot_general":
         return _dot_general(op)
@@ -52,7 +52,7 @@ def contraction_of(op: Operation) -> Contraction | Miss:
     return _linalg(op)
 
 
-def _dot_general(op: Operation) -> Contraction:
+def _dot_general(op: ir.Operation) -> Contraction:
     numbers = str(op.attributes["dot_dimension_numbers"])
 
     def dims(name: str) -> tuple[int, ...]:
@@ -62,7 +62,7 @@ def _dot_general(op: Operation) -> Contraction:
     return Contraction(
         op.operands[0],
         op.operands[1],
-        RankedTensorType(op.results[0].type),
+        ir.RankedTensorType(op.results[0].type),
         dims("lhs_batching_dimensions"),
         dims("rhs_batching_dimensions"),
         dims("lhs_contracting_dimensions"),
@@ -71,17 +71,17 @@ def _dot_general(op: Operation) -> Contraction:
     )
 
 
-def _dot(op: Operation) -> Contraction:
+def _dot(op: ir.Operation) -> Contraction:
     """``stablehlo.dot``: last dim of lhs with first dim of rhs."""
-    lhs = RankedTensorType(op.operands[0].type)
-    result = RankedTensorType(op.results[0].type)
+    lhs = ir.RankedTensorType(op.operands[0].type)
+    result = ir.RankedTensorType(op.results[0].type)
     lhs_dim = (lhs.rank - 1,)
     return Contraction(
         op.operands[0], op.operands[1], result, (), (), lhs_dim, (0,), fault=_type_fault(op)
     )
 
 
-def _algorithm_fault(op: Operation) -> str | None:
+def _algorithm_fault(op: ir.Operation) -> str | None:
     """A dot algorithm may ask for more than exact products summed in f32."""
     if "algorithm" not in op.attributes:
         return None
@@ -91,14 +91,14 @@ def _algorithm_fault(op: Operation) -> str | None:
     return None
 
 
-def _type_fault(op: Operation) -> str | None:
+def _type_fault(op: ir.Operation) -> str | None:
     values = (*op.operands, *op.results)
-    if any(isinstance(RankedTensorType(v.type).element_type, F64Type) for v in values):
+    if any(isinstance(ir.RankedTensorType(v.type).element_type, ir.F64Type) for v in values):
         return "the dot stays wide: f64 arithmetic would lose bits in f32 accumulation"
     return None
 
 
-def _linalg(op: Operation) -> Contraction | Miss:
+def _linalg(op: ir.Operation) -> Contraction | Miss:
     silent = Miss(f"'{op.name}' is no contraction", silent=True)
     loops = contraction_loops(op)
     if loops is None or len(op.results) != 1:
@@ -114,7 +114,7 @@ def _linalg(op: Operation) -> Contraction | Miss:
         swapped = True
         lhs, rhs = rhs, lhs
         expected = [*batch, *_free(lhs, batch, sums), *_free(rhs, batch, sums)]
-    init: Value | None = op.operands[2]
+    init: ir.Value | None = op.operands[2]
     fault = _type_fault(op)
     if out != expected:
         fault = (
@@ -124,12 +124,12 @@ def _linalg(op: Operation) -> Contraction | Miss:
     if is_positive_zero(init):
         init = None
     elif not _is_f32(init.type):
-        element = RankedTensorType(init.type).element_type
+        element = ir.RankedTensorType(init.type).element_type
         fault = fault or f"the dot stays wide: it adds to a value of {element}"
     return Contraction(
         op.operands[1 if swapped else 0],
         op.operands[0 if swapped else 1],
-        RankedTensorType(op.results[0].type),
+        ir.RankedTensorType(op.results[0].type),
         *(tuple(side.index(d) for d in dims) for dims in (batch, sums) for side in (lhs, rhs)),
         init=init,
         fault=fault,
@@ -140,5 +140,5 @@ def _free(loops: list[int], batch: list[int], sums: list[int]) -> list[int]:
     return [d for d in loops if d not in batch and d not in sums]
 
 
-def _is_f32(type_: Type) -> bool:
-    return str(RankedTensorType(type_).element_type) == "f32"
+def _is_f32(type_: ir.Type) -> bool:
+    return str(ir.RankedTensorType(type_).element_type) == "f32"

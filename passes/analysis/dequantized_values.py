@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...dialects import ir
 from ...dialects.fp8 import fp8_format
 from ...dialects.headrace import DequantizeOp, dequantize
-from ...dialects.ir.bindings import InsertionPoint, Operation, RankedTensorType, Value, defining_op
 from ...dialects.ops.constraints import element_type_of, is_per_tensor, is_wide_float, shape_of
 from ..rewriting import Miss
 from .movement.interface import Movement, with_element_type
@@ -19,19 +19,19 @@ MAX_DEPTH = 64
 _CONVERTS = ("arith.extf", "arith.truncf", "stablehlo.convert")
 
 
-def is_float_convert(op: Operation) -> bool:
+def is_float_convert(op: ir.Operation) -> bool:
     """Whether ``op`` converts tensors between wide float types, elementwise."""
     return op.name in _CONVERTS and all(
-        isinstance(v.type, RankedTensorType) and is_wide_float(element_type_of(v))
+        isinstance(v.type, ir.RankedTensorType) and is_wide_float(element_type_of(v))
         for v in (op.operands[0], op.results[0])
     )
 
 
-def is_dequantize(op: Operation) -> bool:
+def is_dequantize(op: ir.Operation) -> bool:
     """Whether ``op`` widens fp8: a dequantize, or a convert that has no scale."""
     return op.name == DequantizeOp.OPERATION_NAME or (
         op.name in _CONVERTS
-        and isinstance(op.results[0].type, RankedTensorType)
+        and isinstance(op.results[0].type, ir.RankedTensorType)
         and fp8_format(op.operands[0].type) is not None
         and is_wide_float(element_type_of(op.results[0]))
     )
@@ -46,15 +46,15 @@ class DequantizedValue:
     the further conversions of the dequantized value, first to last.
     """
 
-    value: Value
-    leaf: Operation
+    value: ir.Value
+    leaf: ir.Operation
     scale: list[int]
-    converts: tuple[Operation, ...] = ()
+    converts: tuple[ir.Operation, ...] = ()
     movement: Movement | None = None
     children: tuple[DequantizedValue, ...] = ()
 
     @property
-    def scale_value(self) -> Value | None:
+    def scale_value(self) -> ir.Value | None:
         return leaf_scale(self.leaf)
 
     @property
@@ -69,7 +69,7 @@ class DequantizedValue:
 
     def nodes(self) -> list[DequantizedValue]:
         """This node and those it is made of, each once, makers last."""
-        done: dict[Value, DequantizedValue] = {}
+        done: dict[ir.Value, DequantizedValue] = {}
 
         def visit(node: DequantizedValue) -> None:
             if node.value not in done:
@@ -81,23 +81,23 @@ class DequantizedValue:
         return list(done.values())[::-1]
 
 
-def leaf_scale(leaf: Operation) -> Value | None:
+def leaf_scale(leaf: ir.Operation) -> ir.Value | None:
     if leaf.name != DequantizeOp.OPERATION_NAME:
         return None
     return DequantizeOp(leaf).scale
 
 
-def _shape(scale: Value | None) -> list[int]:
+def _shape(scale: ir.Value | None) -> list[int]:
     return [] if scale is None else shape_of(scale)
 
 
-def find_dequantized(value: Value) -> DequantizedValue | Miss:
+def find_dequantized(value: ir.Value) -> DequantizedValue | Miss:
     """Follows data movement and float conversions up to the dequantizes."""
     return _find(value, 0, {})
 
 
 def _find(
-    value: Value, depth: int, found: dict[Value, DequantizedValue | Miss]
+    value: ir.Value, depth: int, found: dict[ir.Value, DequantizedValue | Miss]
 ) -> DequantizedValue | Miss:
     if value not in found:
         found[value] = _look(value, depth, found)
@@ -105,9 +105,9 @@ def _find(
 
 
 def _look(
-    value: Value, depth: int, found: dict[Value, DequantizedValue | Miss]
+    value: ir.Value, depth: int, found: dict[ir.Value, DequantizedValue | Miss]
 ) -> DequantizedValue | Miss:
-    op = defining_op(value)
+    op = ir.defining_op(value)
     if op is None:
         return Miss("the value is a block argument", silent=True)
     if is_dequantize(op):
@@ -133,7 +133,7 @@ def _look(
 
 
 def _join(
-    value: Value, movement: Movement, children: list[DequantizedValue]
+    value: ir.Value, movement: Movement, children: list[DequantizedValue]
 ) -> DequantizedValue | Miss:
     first = children[0]
     for child in children[1:]:
@@ -146,7 +146,7 @@ def _join(
     return DequantizedValue(value, first.leaf, after, first.converts, movement, tuple(children))
 
 
-def controls(source: DequantizedValue) -> list[Value]:
+def controls(source: DequantizedValue) -> list[ir.Value]:
     """The operands that steer the movement: start indices, predicates, sizes."""
     return [
         operand
@@ -157,7 +157,7 @@ def controls(source: DequantizedValue) -> list[Value]:
     ]
 
 
-def retyped_clone(op: Operation, value: Value, ip: InsertionPoint) -> Value:
+def retyped_clone(op: ir.Operation, value: ir.Value, ip: ir.InsertionPoint) -> ir.Value:
     """An elementwise one-operand op on a value of another shape."""
     new = op.clone(ip).operation
     new.operands[0] = value
@@ -165,7 +165,9 @@ def retyped_clone(op: Operation, value: Value, ip: InsertionPoint) -> Value:
     return new.results[0]
 
 
-def rebuild_narrow(source: DequantizedValue, ip: InsertionPoint, done: dict[Value, Value]) -> Value:
+def rebuild_narrow(
+    source: DequantizedValue, ip: ir.InsertionPoint, done: dict[ir.Value, ir.Value]
+) -> ir.Value:
     """The movement of ``source``, done on the fp8 leaves."""
     if source.value not in done:
         values = [rebuild_narrow(child, ip, done) for child in source.children]
@@ -175,13 +177,15 @@ def rebuild_narrow(source: DequantizedValue, ip: InsertionPoint, done: dict[Valu
     return done[source.value]
 
 
-def carry_scale(source: DequantizedValue, scale: Value, ip: InsertionPoint) -> Value:
+def carry_scale(source: DequantizedValue, scale: ir.Value, ip: ir.InsertionPoint) -> ir.Value:
     if source.children:
         scale = carry_scale(source.children[0], scale, ip)
     return scale if source.movement is None else source.movement.carry_scale(scale, ip)
 
 
-def rebuild_leaf(leaf: Operation, value: Value, scale: Value | None, ip: InsertionPoint) -> Value:
+def rebuild_leaf(
+    leaf: ir.Operation, value: ir.Value, scale: ir.Value | None, ip: ir.InsertionPoint
+) -> ir.Value:
     if leaf.name != DequantizeOp.OPERATION_NAME:
         return retyped_clone(leaf, value, ip)
     type_ = with_element_type(value.type, element_type_of(leaf.results[0]))

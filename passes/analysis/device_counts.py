@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ...dialects import ir
 from ...dialects.headrace import CollectiveOp, CollectivePermuteOp
-from ...dialects.ir.bindings import IntegerAttr, IntegerType, Operation, error_at
 
 _COUNTS = ("num_replicas", "num_partitions")
 
@@ -11,10 +11,10 @@ _COUNTS = ("num_replicas", "num_partitions")
 MAX_DEVICES = 1024
 
 
-def recorded_counts(module: Operation) -> tuple[int, int] | None:
+def recorded_counts(module: ir.Operation) -> tuple[int, int] | None:
     """The numbers of devices and of partitions, None where nothing is recorded."""
     recorded = {
-        key: IntegerAttr(module.attributes[f"headrace.{key}"]).value
+        key: ir.IntegerAttr(module.attributes[f"headrace.{key}"]).value
         for key in _COUNTS
         if f"headrace.{key}" in module.attributes
     }
@@ -24,10 +24,10 @@ def recorded_counts(module: Operation) -> tuple[int, int] | None:
     return recorded.get("num_replicas", 1) * partitions, partitions
 
 
-def record_partitions(module: Operation, devices: int) -> None:
+def record_partitions(module: ir.Operation, devices: int) -> None:
     """Says that the program is for that many partitions, in one replica."""
-    i32 = IntegerType.get_signless(32, module.context)
-    module.attributes["headrace.num_partitions"] = IntegerAttr.get(i32, devices)
+    i32 = ir.IntegerType.get_signless(32, module.context)
+    module.attributes["headrace.num_partitions"] = ir.IntegerAttr.get(i32, devices)
 
 
 def check_groups(op: CollectiveOp, devices: int) -> None:
@@ -35,7 +35,7 @@ def check_groups(op: CollectiveOp, devices: int) -> None:
     leaves one out (StableHLO: the groups hold every process exactly once)."""
     members = [device for group in op.groups for device in group]
     if any(device >= devices for device in members):
-        raise error_at(
+        raise ir.error_at(
             op,
             f"'{op.name}' names device {max(members)}, but the program is for {devices} "
             f"device{'s' if devices > 1 else ''} (num_replicas * num_partitions)",
@@ -44,7 +44,7 @@ def check_groups(op: CollectiveOp, devices: int) -> None:
         return
     missing = sorted(set(range(devices)) - set(members))
     if missing:
-        raise error_at(
+        raise ir.error_at(
             op,
             f"'{op.name}' leaves out device {missing[0]} of {devices}: "
             "every device must be in a replica group",

@@ -4,16 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ...dialects.ir.bindings import (
-    AffineMap,
-    IntegerType,
-    Operation,
-    Type,
-    Value,
-    affine_position,
-    defining_op,
-    operations_of,
-)
+from ...dialects import ir
 from ...dialects.upstream.arith import WIDTHS
 from ...dialects.upstream.generic import GENERIC, is_parallel, maps_of
 from ...dialects.upstream.linalg import tensor_type
@@ -21,35 +12,35 @@ from ...dialects.upstream.linalg import tensor_type
 _INDEX_OPS = ("linalg.index", "tensor.extract")
 
 
-def is_elementwise(op: Operation) -> bool:
+def is_elementwise(op: ir.Operation) -> bool:
     """A ``linalg.generic`` without reductions."""
     return op.name == GENERIC and is_parallel(op)
 
 
-def has_index_semantics(op: Operation) -> bool:
+def has_index_semantics(op: ir.Operation) -> bool:
     """Whether the body asks where it is, or reads tensors by itself: it must
     not be moved to another layout (IREE issue 23142)."""
-    return any(inner.name in _INDEX_OPS for inner in operations_of(op.regions[0].blocks[0]))
+    return any(inner.name in _INDEX_OPS for inner in ir.operations_of(op.regions[0].blocks[0]))
 
 
-def positions(map_: AffineMap) -> list[int]:
+def positions(map_: ir.AffineMap) -> list[int]:
     """The loops of a projected permutation, in the order of its results."""
-    return [affine_position(e) for e in map_.results]
+    return [ir.affine_position(e) for e in map_.results]
 
 
-def is_permutation(map_: AffineMap) -> bool:
+def is_permutation(map_: ir.AffineMap) -> bool:
     """Every loop exactly once, in any order."""
     return map_.is_permutation
 
 
-def is_projected_permutation(map_: AffineMap) -> bool:
+def is_projected_permutation(map_: ir.AffineMap) -> bool:
     """Some of the loops, each at most once."""
     return map_.is_projected_permutation
 
 
-def bit_width(type_: Type) -> int:
+def bit_width(type_: ir.Type) -> int:
     """Of a scalar type; 64 for index."""
-    if isinstance(type_, IntegerType):
+    if isinstance(type_, ir.IntegerType):
         return type_.width
     if type(type_) in WIDTHS:
         return WIDTHS[type(type_)]
@@ -57,16 +48,16 @@ def bit_width(type_: Type) -> int:
     return int(small_float[1]) if small_float is not None else 64
 
 
-def element_bits(value: Value) -> int:
+def element_bits(value: ir.Value) -> int:
     return bit_width(tensor_type(value).element_type)
 
 
-def input_count(op: Operation) -> int:
+def input_count(op: ir.Operation) -> int:
     """How many operands a linalg op has before its outs."""
     return len(op.operands) - len(op.results)
 
 
-def is_bit_extend(op: Operation) -> bool:
+def is_bit_extend(op: ir.Operation) -> bool:
     """An elementwise op that makes wider elements from narrower ones: a decode.
 
     As IREE has it: one result, every loop parallel, one input with the
@@ -86,7 +77,7 @@ def is_bit_extend(op: Operation) -> bool:
     return element_bits(op.operands[full[0]]) < result_bits and not has_index_semantics(op)
 
 
-def is_broadcast(op: Operation) -> bool:
+def is_broadcast(op: ir.Operation) -> bool:
     """An elementwise op all of whose inputs are smaller than its result."""
     if not is_elementwise(op) or len(op.results) != 1:
         return False
@@ -100,18 +91,18 @@ def is_broadcast(op: Operation) -> bool:
     )
 
 
-def is_costly(op: Operation) -> bool:
+def is_costly(op: ir.Operation) -> bool:
     """Whether an op takes so long per element that it had better be vectorised."""
     if not len(op.regions):
         return False
     cost = 0
-    for inner in operations_of(op.regions[0].blocks[0]):
+    for inner in ir.operations_of(op.regions[0].blocks[0]):
         if inner.name != "arith.constant":
             heavy = inner.name == "arith.divf" or inner.name.startswith("math.")
             cost += 4 if heavy and inner.name != "math.absf" else 1
     return cost > 4
 
 
-def made_by_empty(value: Value) -> bool:
-    maker = defining_op(value)
+def made_by_empty(value: ir.Value) -> bool:
+    maker = ir.defining_op(value)
     return maker is not None and maker.name == "tensor.empty"

@@ -8,15 +8,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 
+from ...dialects import ir
 from ...dialects.fp8 import fp8_format
-from ...dialects.ir.bindings import (
-    BlockArgument,
-    FloatType,
-    Operation,
-    RankedTensorType,
-    Value,
-    defining_op,
-)
 from ...dialects.upstream.contraction import contraction_loops
 from .contractions import CONTRACTIONS
 
@@ -24,7 +17,7 @@ from .contractions import CONTRACTIONS
 _REACH = 64
 
 
-def comes_from_fp8(value: Value) -> bool:
+def comes_from_fp8(value: ir.Value) -> bool:
     """Whether pointwise ops, collectives, data movement, or entry into a loop
     lead from an fp8 value to ``value``, in a few steps."""
     queue, seen = deque([value]), {value: None}
@@ -41,14 +34,14 @@ def comes_from_fp8(value: Value) -> bool:
     return False
 
 
-def is_made_of_fp8(value: Value) -> bool:
+def is_made_of_fp8(value: ir.Value) -> bool:
     """Whether the op that makes ``value`` has an fp8 operand."""
-    op = defining_op(value)
+    op = ir.defining_op(value)
     return op is not None and any(fp8_format(operand.type) for operand in op.operands)
 
 
-def _float_operands(value: Value) -> Iterator[Value]:
-    op = defining_op(value)
+def _float_operands(value: ir.Value) -> Iterator[ir.Value]:
+    op = ir.defining_op(value)
     if op is None:
         if (initial := _initial_value(value)) is not None:
             yield initial
@@ -57,11 +50,11 @@ def _float_operands(value: Value) -> Iterator[Value]:
         return
     for operand in op.operands:
         type_ = operand.type
-        if isinstance(type_, RankedTensorType) and isinstance(type_.element_type, FloatType):
+        if isinstance(type_, ir.RankedTensorType) and isinstance(type_.element_type, ir.FloatType):
             yield operand
 
 
-def _is_opaque(op: Operation) -> bool:
+def _is_opaque(op: ir.Operation) -> bool:
     """Products, quantized values, reductions are something new."""
     if op.name in ("headrace.matmul", "headrace.quantize"):
         return True
@@ -70,10 +63,10 @@ def _is_opaque(op: Operation) -> bool:
     return op.name in CONTRACTIONS or (len(op.regions) > 0 and not op.name.startswith("linalg."))
 
 
-def _initial_value(value: Value) -> Value | None:
+def _initial_value(value: ir.Value) -> ir.Value | None:
     """What an argument of a loop's body is in the first trip."""
-    argument = BlockArgument(value)
-    loop: Operation = argument.owner.owner.operation
+    argument = ir.BlockArgument(value)
+    loop: ir.Operation = argument.owner.owner.operation
     number = argument.arg_number
     if loop.name == "stablehlo.while":
         return loop.operands[number]

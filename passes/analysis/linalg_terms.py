@@ -10,19 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...dialects.ir.bindings import (
-    AffineMap,
-    Block,
-    BlockArgument,
-    DenseElementsAttr,
-    FloatAttr,
-    Operation,
-    RankedTensorType,
-    Value,
-    affine_position,
-    defining_op,
-    operations_of,
-)
+from ...dialects import ir
 from ...dialects.upstream.generic import GENERIC, is_parallel, maps_of
 
 Place = tuple[int | None, ...]
@@ -36,19 +24,19 @@ class Term:
     computes at loops ``place``, or a scalar from outside any body (then
     ``place`` is empty)."""
 
-    value: Value
+    value: ir.Value
     place: Place = ()
 
     @property
     def is_tensor(self) -> bool:
-        return isinstance(self.value.type, RankedTensorType)
+        return isinstance(self.value.type, ir.RankedTensorType)
 
 
-def body_of(generic: Operation) -> Block:
+def body_of(generic: ir.Operation) -> ir.Block:
     return generic.regions[0].blocks[0]
 
 
-def is_pointwise(op: Operation) -> bool:
+def is_pointwise(op: ir.Operation) -> bool:
     """A ``linalg.generic`` with one result, which it writes in order, and without
     reductions or a body that reads the result's old value."""
     if op.name != GENERIC or len(op.results) != 1 or len(op.regions[0].blocks) != 1:
@@ -59,18 +47,18 @@ def is_pointwise(op: Operation) -> bool:
     return maps_of(op)[-1] == _identity(op) and next(iter(out.uses), None) is None
 
 
-def _identity(generic: Operation) -> AffineMap:
+def _identity(generic: ir.Operation) -> ir.AffineMap:
     with generic.context:
-        return AffineMap.get_identity(maps_of(generic)[-1].n_dims)
+        return ir.AffineMap.get_identity(maps_of(generic)[-1].n_dims)
 
 
-def place_of(map_: AffineMap, loops: Place) -> Place | None:
+def place_of(map_: ir.AffineMap, loops: Place) -> Place | None:
     """Where a tensor with that indexing map is read; None for what is no
     projection of the loops."""
     found: list[int | None] = []
     for expression in map_.results:
         try:
-            found.append(loops[affine_position(expression)])
+            found.append(loops[ir.affine_position(expression)])
         except ValueError:
             if str(expression) != "0":
                 return None
@@ -78,52 +66,52 @@ def place_of(map_: AffineMap, loops: Place) -> Place | None:
     return tuple(found)
 
 
-def result_term(generic: Operation) -> Term:
+def result_term(generic: ir.Operation) -> Term:
     """The element of a pointwise generic's result, by its own loops."""
     loops = tuple(range(maps_of(generic)[-1].n_dims))
-    return settled(Term(operations_of(body_of(generic))[-1].operands[0], loops))
+    return settled(Term(ir.operations_of(body_of(generic))[-1].operands[0], loops))
 
 
 def settled(term: Term) -> Term:
     """A body's argument as the element of the tensor that it stands for."""
     owner = term.value.owner
-    if term.is_tensor or not isinstance(owner, Block):
+    if term.is_tensor or not isinstance(owner, ir.Block):
         return term
     generic = owner.owner.operation
     if generic.name != GENERIC:
         return Term(term.value)
-    number = BlockArgument(term.value).arg_number
+    number = ir.BlockArgument(term.value).arg_number
     place = place_of(maps_of(generic)[number], term.place)
     return term if place is None else Term(generic.operands[number], place)
 
 
-def maker(term: Term) -> tuple[Operation, tuple[Term, ...]] | None:
+def maker(term: Term) -> tuple[ir.Operation, tuple[Term, ...]] | None:
     """The arith op that computes the term, and its operands; None for what is
     computed otherwise, or is given."""
-    op = defining_op(term.value)
+    op = ir.defining_op(term.value)
     if op is None:
         return None
     if op.name.startswith("arith."):
         return op, tuple(settled(Term(v, _place_in(v, term))) for v in op.operands)
     if term.is_tensor and is_pointwise(op):
-        inner = settled(Term(operations_of(body_of(op))[-1].operands[0], term.place))
+        inner = settled(Term(ir.operations_of(body_of(op))[-1].operands[0], term.place))
         # What only reads another tensor is no step of its own.
         return maker(inner)
     return None
 
 
-def _place_in(value: Value, user: Term) -> Place:
+def _place_in(value: ir.Value, user: Term) -> Place:
     """A scalar from outside the body has no place."""
-    if isinstance(value.type, RankedTensorType):
+    if isinstance(value.type, ir.RankedTensorType):
         return user.place
     owner = value.owner
-    block = owner if isinstance(owner, Block) else owner.operation.block
+    block = owner if isinstance(owner, ir.Block) else owner.operation.block
     return user.place if block.owner.operation.name == GENERIC else ()
 
 
 def number_of(term: Term) -> float | None:
     """The value of a constant that is the same everywhere."""
-    op = defining_op(term.value)
+    op = ir.defining_op(term.value)
     if op is None:
         return None
     if op.name in ("linalg.fill", "tensor.splat", "linalg.broadcast"):
@@ -131,6 +119,6 @@ def number_of(term: Term) -> float | None:
     if op.name != "arith.constant":
         return None
     value = op.attributes["value"]
-    if isinstance(value, DenseElementsAttr) and value.is_splat:
+    if isinstance(value, ir.DenseElementsAttr) and value.is_splat:
         value = value.get_splat_value()
-    return value.value if isinstance(value, FloatAttr) else None
+    return value.value if isinstance(value, ir.FloatAttr) else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...dialects.ir.bindings import AffineMap, Operation, Value, defining_op
+from ...dialects import ir
 from ...dialects.iree.encoding import encoding_of
 from ...dialects.upstream.contraction import contraction_loops, scaled_contraction_loops
 from ...dialects.upstream.linalg import DYNAMIC, TensorBuilder, dims_map, tensor_type
@@ -35,7 +35,7 @@ class MatmulLoops:
         """Its length, 1 where there is no such loop."""
         return 1 if loop is None else self.sizes[loop]
 
-    def dynamic_sizes(self, b: TensorBuilder, op: Operation) -> list[Value]:
+    def dynamic_sizes(self, b: TensorBuilder, op: ir.Operation) -> list[ir.Value]:
         """The lengths of the dynamic loops, in loop order."""
         return [
             b.dim(op.operands[operand], dim)
@@ -44,7 +44,7 @@ class MatmulLoops:
         ]
 
 
-def matmul_loops(op: Operation) -> MatmulLoops | Miss:
+def matmul_loops(op: ir.Operation) -> MatmulLoops | Miss:
     """The loops of ``op``; a Miss for what no data-tiling resolver takes.
 
     The rule is IREE's: a sum over exactly one loop, at most one loop of any
@@ -87,7 +87,7 @@ def matmul_loops(op: Operation) -> MatmulLoops | Miss:
     return MatmulLoops(lengths, batch, m, n, kinds["k"][0], block, where)
 
 
-def operand_loops(op: Operation) -> list[list[int]] | None:
+def operand_loops(op: ir.Operation) -> list[list[int]] | None:
     """Which loop each dimension of each operand runs along; None for an op
     that is no contraction, neither plain nor scaled in blocks."""
     return contraction_loops(op) or scaled_contraction_loops(op)
@@ -102,7 +102,7 @@ _KINDS = {
 }
 
 
-def element_types(op: Operation) -> tuple[str, ...]:
+def element_types(op: ir.Operation) -> tuple[str, ...]:
     """Of lhs, rhs, their scales if any, and result as an encoding names them:
     ``ui8`` where the body extends an ``i8`` without sign."""
     body = op.regions[0].blocks[0]
@@ -119,7 +119,7 @@ def element_types(op: Operation) -> tuple[str, ...]:
 COMPILATION_INFO = "compilation_info"
 
 
-def is_free(op: Operation) -> bool:
+def is_free(op: ir.Operation) -> bool:
     """Whether nobody decided on its layout or its code already."""
     names = (COMPILATION_INFO, "lowering_config", "iree_codegen.compilation_info")
     if any(name in op.attributes for name in names):
@@ -127,14 +127,14 @@ def is_free(op: Operation) -> bool:
     return all(encoding_of(o.type) is None for o in op.operands)
 
 
-def init_fill(op: Operation) -> Operation | None:
+def init_fill(op: ir.Operation) -> ir.Operation | None:
     """The ``linalg.fill``, with whatever number, that a contraction accumulates
     into; None if it adds to something else."""
-    fill = defining_op(op.operands[-1])
+    fill = ir.defining_op(op.operands[-1])
     return fill if fill is not None and fill.name == "linalg.fill" else None
 
 
-def refilled(b: TensorBuilder, fill: Operation, empty: Value) -> Value:
+def refilled(b: TensorBuilder, fill: ir.Operation, empty: ir.Value) -> ir.Value:
     """``empty``, of any shape or encoding, filled with what ``fill`` fills with."""
     made = fill.clone(ip=b.ip).operation
     made.operands[1] = empty
@@ -142,7 +142,7 @@ def refilled(b: TensorBuilder, fill: Operation, empty: Value) -> Value:
     return made.results[0]
 
 
-def indexing_maps(op: Operation) -> list[AffineMap]:
+def indexing_maps(op: ir.Operation) -> list[ir.AffineMap]:
     """Of the operands of a contraction, named ops included."""
     loops = operand_loops(op) or []
     count = 1 + max(loop for dims in loops for loop in dims)

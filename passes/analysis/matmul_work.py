@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from math import prod
 
+from ...dialects import ir
 from ...dialects.headrace import MatmulOp
-from ...dialects.ir.bindings import Operation, RankedTensorType
 from ...dialects.ops.constraints import integers, shape_of
 from ..rewriting import Miss
 from .contractions import CONTRACTIONS, contraction_of
 
 
-def is_matmul(op: Operation) -> bool:
+def is_matmul(op: ir.Operation) -> bool:
     """Whether ``op`` is a matrix product: ours, StableHLO's or linalg's."""
     if op.name == "headrace.matmul":
         return True
     return op.name in CONTRACTIONS and not isinstance(contraction_of(op), Miss)
 
 
-def matmul_flops(op: Operation) -> int | None:
+def matmul_flops(op: ir.Operation) -> int | None:
     """2 x batch x M x N x K of a matrix product; None where a size is dynamic."""
     view = op.opview
     if isinstance(view, MatmulOp):
@@ -28,5 +28,5 @@ def matmul_flops(op: Operation) -> int | None:
         assert not isinstance(found, Miss), op.name
         lhs, dims = found.lhs, list(found.lhs_contracting)
     shape = shape_of(lhs)
-    sizes = [*RankedTensorType(op.results[0].type).shape, *(shape[d] for d in dims)]
+    sizes = [*ir.RankedTensorType(op.results[0].type).shape, *(shape[d] for d in dims)]
     return None if min(sizes, default=1) < 0 else 2 * prod(sizes)

@@ -4,20 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...dialects import ir
 from ...dialects.fp8 import fp8_format
 from ...dialects.headrace import DequantizeOp
-from ...dialects.ir.bindings import (
-    BF16Type,
-    BlockArgument,
-    F16Type,
-    F32Type,
-    F64Type,
-    Operation,
-    RankedTensorType,
-    Type,
-    Value,
-    defining_op,
-)
 from ...dialects.ops.constraints import element_type_of, is_per_tensor, shape_of
 from ...dialects.upstream.generic import GENERIC
 from ..rewriting import Miss
@@ -40,11 +29,11 @@ class NarrowSource:
     movements.
     """
 
-    element: Type
-    scale: Value | None
+    element: ir.Type
+    scale: ir.Value | None
     divide: bool
     scale_shape: tuple[int, ...]
-    value: Value
+    value: ir.Value
     dequantize: DequantizeOp | None = None
     movement: Movement | None = None
     sources: tuple[NarrowSource, ...] = ()
@@ -54,9 +43,9 @@ class NarrowSearch:
     """Finds fp8 sources; a value that is reached twice is looked at once."""
 
     def __init__(self) -> None:
-        self._known: dict[Value, NarrowSource | Miss] = {}
+        self._known: dict[ir.Value, NarrowSource | Miss] = {}
 
-    def source(self, value: Value, depth: int = 0) -> NarrowSource | Miss:
+    def source(self, value: ir.Value, depth: int = 0) -> NarrowSource | Miss:
         """The fp8 source of a tensor.
 
         A silent Miss names what makes the value, if that moves no data; other
@@ -66,11 +55,11 @@ class NarrowSearch:
             self._known[value] = self._source(value, depth)
         return self._known[value]
 
-    def _source(self, value: Value, depth: int) -> NarrowSource | Miss:
+    def _source(self, value: ir.Value, depth: int) -> NarrowSource | Miss:
         element = element_type_of(value)
         if fp8_format(element) is not None:
             return NarrowSource(element, None, False, (), value)
-        op = defining_op(value)
+        op = ir.defining_op(value)
         if op is None:
             return Miss(_argument(value), silent=True)
         view = op.opview
@@ -87,7 +76,7 @@ class NarrowSearch:
             return self.source(widened, depth + 1)
         return self._moved(movement, value, depth)
 
-    def _moved(self, movement: Movement, value: Value, depth: int) -> NarrowSource | Miss:
+    def _moved(self, movement: Movement, value: ir.Value, depth: int) -> NarrowSource | Miss:
         sources: list[NarrowSource] = []
         for operand in movement.sources:
             source = self.source(operand, depth + 1)
@@ -112,13 +101,13 @@ class NarrowSearch:
         )
 
 
-def _widened(op: Operation) -> Value | None:
+def _widened(op: ir.Operation) -> ir.Value | None:
     """The bf16 or f16 tensor that ``op`` converts to f32, which is exact: a
     ``stablehlo.convert``, an ``arith.extf``, or a generic of one."""
     if op.name not in (*_CONVERTS, GENERIC) or len(op.results) != 1:
         return None
     type_ = op.results[0].type
-    if not isinstance(type_, RankedTensorType) or not isinstance(type_.element_type, F32Type):
+    if not isinstance(type_, ir.RankedTensorType) or not isinstance(type_.element_type, ir.F32Type):
         return None
     place = tuple(range(type_.rank))
     source = Term(op.operands[0], place)
@@ -129,12 +118,12 @@ def _widened(op: Operation) -> Value | None:
         source = made[1][0]
     if not source.is_tensor or source.place != place:
         return None
-    narrow = isinstance(element_type_of(source.value), BF16Type | F16Type)
+    narrow = isinstance(element_type_of(source.value), ir.BF16Type | ir.F16Type)
     return source.value if narrow else None
 
 
 def _root(op: DequantizeOp) -> NarrowSource | Miss:
-    if isinstance(element_type_of(op.result), F64Type):
+    if isinstance(element_type_of(op.result), ir.F64Type):
         return Miss("its dequantize computes in f64")
     scale = op.scale
     shape = () if scale is None else tuple(shape_of(scale))
@@ -152,17 +141,17 @@ def _difference(a: NarrowSource, b: NarrowSource) -> str | None:
     return None
 
 
-def _same(a: Value | None, b: Value | None) -> bool:
+def _same(a: ir.Value | None, b: ir.Value | None) -> bool:
     """Whether two scales are the same value, or equal constants."""
     if a is None or b is None or a == b:
         return a == b
-    ops = defining_op(a), defining_op(b)
+    ops = ir.defining_op(a), ir.defining_op(b)
     if not all(op is not None and op.name.endswith(".constant") for op in ops):
         return False
     first, second = (op.attributes["value"] for op in ops if op is not None)
     return first == second
 
 
-def _argument(value: Value) -> str:
-    parent = BlockArgument(value).owner.owner.operation.name
+def _argument(value: ir.Value) -> str:
+    parent = ir.BlockArgument(value).owner.owner.operation.name
     return "a function argument" if parent == "func.func" else f"a value that '{parent}' carries"

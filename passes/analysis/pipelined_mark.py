@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from ...dialects import ir
 from ...dialects.headrace import CollectiveOp, HeadraceOp
-from ...dialects.ir.bindings import BoolAttr, Operation, StringAttr, UnitAttr, walk
 from .contractions import CONTRACTIONS
 
 PIPELINE_REASON = "headrace.pipeline_reason"
@@ -19,54 +19,54 @@ _COLLECTIVES = frozenset(
 )
 
 
-def is_collective(op: Operation) -> bool:
+def is_collective(op: ir.Operation) -> bool:
     # By name: a typed view of every op of a large body takes long.
     return op.name in _COLLECTIVES
 
 
-def collective_view(op: Operation) -> CollectiveOp:
+def collective_view(op: ir.Operation) -> CollectiveOp:
     """The typed view of a collective; AssertionError for any other op."""
     view = op.opview
     assert isinstance(view, CollectiveOp), op.name
     return view
 
 
-def is_pipelined(op: Operation) -> bool:
+def is_pipelined(op: ir.Operation) -> bool:
     """Whether the pipeliner has moved that collective."""
-    return BoolAttr(op.attributes["pipelined"]).value
+    return ir.BoolAttr(op.attributes["pipelined"]).value
 
 
-def give_reason(op: Operation, reason: str) -> None:
+def give_reason(op: ir.Operation, reason: str) -> None:
     """Says why a collective is not pipelined. The first reason stays."""
     if PIPELINE_REASON not in op.attributes:
         with op.context:
-            op.attributes[PIPELINE_REASON] = StringAttr.get(reason)
+            op.attributes[PIPELINE_REASON] = ir.StringAttr.get(reason)
 
 
-def forget_reason(op: Operation) -> None:
+def forget_reason(op: ir.Operation) -> None:
     """Before a collective is tried anew."""
     if PIPELINE_REASON in op.attributes:
         del op.attributes[PIPELINE_REASON]
 
 
-def mark_pipelined(ops: Iterable[Operation]) -> None:
+def mark_pipelined(ops: Iterable[ir.Operation]) -> None:
     """Sets ``pipelined`` on the collectives among copies of ops, nested ones included."""
     for op in _all(ops):
         if is_collective(op):
             with op.context:
-                op.attributes["pipelined"] = BoolAttr.get(True)
+                op.attributes["pipelined"] = ir.BoolAttr.get(True)
             forget_reason(op)
 
 
-def mark_peeled(ops: Iterable[Operation]) -> None:
+def mark_peeled(ops: Iterable[ir.Operation]) -> None:
     """Marks the matmuls among copies of ops that a loop still holds, nested ones included."""
     for op in _all(ops):
         if op.name in _MATMULS:
             with op.context:
-                op.attributes[PEELED] = UnitAttr.get()
+                op.attributes[PEELED] = ir.UnitAttr.get()
 
 
-def give_reasons(ops: Iterable[Operation], reason: str) -> None:
+def give_reasons(ops: Iterable[ir.Operation], reason: str) -> None:
     """Gives a reason to those collectives, nested ones included, that are not
     pipelined and have none."""
     for op in _all(ops):
@@ -74,6 +74,6 @@ def give_reasons(ops: Iterable[Operation], reason: str) -> None:
             give_reason(op, reason)
 
 
-def _all(ops: Iterable[Operation]) -> Iterator[Operation]:
+def _all(ops: Iterable[ir.Operation]) -> Iterator[ir.Operation]:
     for op in ops:
-        yield from walk(op) if len(op.regions) else (op,)
+        yield from ir.walk(op) if len(op.regions) else (op,)

@@ -13,24 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
+from ...dialects import ir
 from ...dialects.headrace import CollectiveOp, CollectivePermuteOp, HeadraceOp
-from ...dialects.ir.bindings import (
-    ArrayAttr,
-    Block,
-    BlockArgument,
-    DenseIntElementsAttr,
-    DictAttr,
-    FlatSymbolRefAttr,
-    IntegerAttr,
-    Operation,
-    OpResult,
-    RankedTensorType,
-    StringAttr,
-    Value,
-    blocks_of,
-    defining_op,
-    walk,
-)
 from .device_classes import (
     Classes,
     agree,
@@ -71,7 +55,7 @@ _COUNTS = ("headrace.num_partitions", "headrace.num_replicas")
 class _Rule:
     """How a value's classes follow from those of the values it depends on."""
 
-    sources: tuple[Value, ...]
+    sources: tuple[ir.Value, ...]
     # From the meet of all sources to the result.
     transfer: Callable[[Classes], Classes]
     origin: str = ""  # what to blame when this is where devices part
@@ -84,35 +68,35 @@ class ReplicationAnalysis:
     address.
     """
 
-    def __init__(self, module: Operation) -> None:
+    def __init__(self, module: ir.Operation) -> None:
         self._partitions, self._replicas = _device_counts(module)
         self.devices = self._partitions * self._replicas
         # Else there may be more devices than any collective names.
         self.states_devices = any(name in module.attributes for name in _COUNTS)
         self._equal = all_equal(self.devices)
         self._different = all_different(self.devices)
-        self._solved: dict[Value, Classes] = {}
-        self._functions: dict[str, Operation] = {}
-        self._calls: dict[str, list[Operation]] = {}
-        self._returns: dict[str, list[Operation]] = {}
+        self._solved: dict[ir.Value, Classes] = {}
+        self._functions: dict[str, ir.Operation] = {}
+        self._calls: dict[str, list[ir.Operation]] = {}
+        self._returns: dict[str, list[ir.Operation]] = {}
         self._index_functions(module)
 
-    def equal_over(self, value: Value, groups: Sequence[Sequence[int]]) -> bool:
+    def equal_over(self, value: ir.Value, groups: Sequence[Sequence[int]]) -> bool:
         """Whether ``value`` is proved equal, bit for bit, inside each group."""
         return agree(self.classes(value), groups)
 
-    def classes(self, value: Value) -> Classes:
+    def classes(self, value: ir.Value) -> Classes:
         """For each device id its class; devices in one class hold the same."""
         if value not in self._solved:
             self._solve(value)
         return self._solved[value]
 
-    def why_unequal(self, value: Value, groups: Sequence[Sequence[int]]) -> str:
+    def why_unequal(self, value: ir.Value, groups: Sequence[Sequence[int]]) -> str:
         """Where the devices of a group part, for a value that is not equal."""
         seen = {value}
         while True:
             rule = self._rule(value)
-            if rule.origin and defining_op(value) is not None:
+            if rule.origin and ir.defining_op(value) is not None:
                 return rule.origin  # a collective, whose groups are to blame
             unequal = [s for s in rule.sources if s not in seen and not self.equal_over(s, groups)]
             if not unequal:
@@ -120,27 +104,27 @@ class ReplicationAnalysis:
             value = unequal[0]
             seen.add(value)
 
-    def forget(self, op: Operation) -> None:
+    def forget(self, op: ir.Operation) -> None:
         """Call before ``op`` is erased."""
-        for nested in walk(op):
-            arguments = [a for block in blocks_of(nested) for a in block.arguments]
+        for nested in ir.walk(op):
+            arguments = [a for block in ir.blocks_of(nested) for a in block.arguments]
             for value in (*nested.results, *arguments):
                 self._solved.pop(value, None)
 
-    def _index_functions(self, module: Operation) -> None:
-        for op in walk(module, bodies=False):
+    def _index_functions(self, module: ir.Operation) -> None:
+        for op in ir.walk(module, bodies=False):
             if op.name == "func.func":
-                self._functions[StringAttr(op.attributes["sym_name"]).value] = op
+                self._functions[ir.StringAttr(op.attributes["sym_name"]).value] = op
             elif op.name == "func.call":
                 self._calls.setdefault(_callee(op), []).append(op)
             elif op.name == "func.return":
                 parent = op.parent
                 if parent is not None and parent.operation.name == "func.func":
-                    name = StringAttr(parent.attributes["sym_name"]).value
+                    name = ir.StringAttr(parent.attributes["sym_name"]).value
                     self._returns.setdefault(name, []).append(op)
 
-    def _solve(self, value: Value) -> None:
-        rules: dict[Value, _Rule] = {}
+    def _solve(self, value: ir.Value) -> None:
+        rules: dict[ir.Value, _Rule] = {}
         pending = [value]
         while pending:
             current = pending.pop()
@@ -148,7 +132,7 @@ class ReplicationAnalysis:
                 continue
             rules[current] = self._rule(current)
             pending.extend(rules[current].sources)
-        users: dict[Value, list[Value]] = {}
+        users: dict[ir.Value, list[ir.Value]] = {}
         for user, rule in rules.items():
             for source in rule.sources:
                 users.setdefault(source, []).append(user)
@@ -168,10 +152,10 @@ class ReplicationAnalysis:
 
     # Rules: one per kind of value.
 
-    def _rule(self, value: Value) -> _Rule:
-        if isinstance(value.owner, Block):
-            return self._argument_rule(BlockArgument(value))
-        result = OpResult(value)
+    def _rule(self, value: ir.Value) -> _Rule:
+        if isinstance(value.owner, ir.Block):
+            return self._argument_rule(ir.BlockArgument(value))
+        result = ir.OpResult(value)
         op = result.owner.operation
         name, number = op.name, result.result_number
         if name.startswith("headrace."):
@@ -184,20 +168,20 @@ class ReplicationAnalysis:
             condition = _terminator(op.regions[0].blocks[0])
             return self._same(condition.operands[number + 1], condition.operands[0])
         if name in ("stablehlo.if", "stablehlo.case", "scf.if"):
-            ends = [_terminator(block) for block in blocks_of(op)]
+            ends = [_terminator(block) for block in ir.blocks_of(op)]
             return self._same(op.operands[0], *(end.operands[number] for end in ends))
         if name.partition(".")[0] in _PURE_DIALECTS and name not in _OPAQUE:
-            ends = [_terminator(block) for block in blocks_of(op)]
+            ends = [_terminator(block) for block in ir.blocks_of(op)]
             return self._same(*op.operands, *(v for end in ends for v in end.operands))
         return self._unknown(f"the result of {name}")
 
-    def _same(self, *sources: Value) -> _Rule:
+    def _same(self, *sources: ir.Value) -> _Rule:
         return _Rule(sources, lambda classes: classes)
 
     def _unknown(self, origin: str) -> _Rule:
         return _Rule((), lambda _: self._different, origin)
 
-    def _headrace_rule(self, op: Operation) -> _Rule:
+    def _headrace_rule(self, op: ir.Operation) -> _Rule:
         name = op.name.partition(".")[2]
         origin = f"the result of {op.name}"
         if name in _IDS:
@@ -232,13 +216,13 @@ class ReplicationAnalysis:
                 keys[device] = (heard, position if parted else 0)
         return classes_of_keys(keys)  # type: ignore[arg-type]
 
-    def _call_rule(self, op: Operation, number: int) -> _Rule:
+    def _call_rule(self, op: ir.Operation, number: int) -> _Rule:
         ends = self._returns.get(_callee(op))
         if not ends:
             return self._unknown(f"the result of a call of @{_callee(op)}")
         return self._same(*(end.operands[number] for end in ends))
 
-    def _argument_rule(self, argument: BlockArgument) -> _Rule:
+    def _argument_rule(self, argument: ir.BlockArgument) -> _Rule:
         block, number = argument.owner, argument.arg_number
         parent = block.owner.operation
         name = parent.name
@@ -260,15 +244,15 @@ class ReplicationAnalysis:
             return self._same(*parent.operands)
         return self._unknown(f"a block argument of {name}")
 
-    def _parameter_rule(self, function: Operation, number: int) -> _Rule:
-        name = StringAttr(function.attributes["sym_name"]).value
+    def _parameter_rule(self, function: ir.Operation, number: int) -> _Rule:
+        name = ir.StringAttr(function.attributes["sym_name"]).value
         calls = self._calls.get(name, [])
         sources = [call.operands[number] for call in calls]
         if calls and _is_private(function):
             return self._same(*sources)
         sharding = _sharding(function, number)
         type_ = function.regions[0].blocks[0].arguments[number].type
-        rank = len(type_.shape) if isinstance(type_, RankedTensorType) else 0
+        rank = len(type_.shape) if isinstance(type_, ir.RankedTensorType) else 0
         if sharding is None:
             return self._unknown(f"argument {number} of @{name}, which has no sharding")
         own = sharding_classes(sharding, rank, self._partitions)
@@ -280,12 +264,12 @@ class ReplicationAnalysis:
         return _Rule(tuple(sources), lambda found: meet(found, classes), origin)
 
 
-def _device_counts(module: Operation) -> tuple[int, int]:
+def _device_counts(module: ir.Operation) -> tuple[int, int]:
     """Partitions and replicas; without attributes, as many partitions as the
     collectives and shardings speak of."""
 
     def count(name: str) -> int:
-        return IntegerAttr(module.attributes[name]).value if name in module.attributes else 0
+        return ir.IntegerAttr(module.attributes[name]).value if name in module.attributes else 0
 
     partitions, replicas = (count(name) for name in _COUNTS)
     if partitions < 1 and replicas > 1:
@@ -293,22 +277,22 @@ def _device_counts(module: Operation) -> tuple[int, int]:
         partitions = 1
     if partitions < 1:
         ids = [0]
-        for op in walk(module, bodies=False):
+        for op in ir.walk(module, bodies=False):
             for name in ("replica_groups", "source_target_pairs"):
                 if op.name.startswith("headrace.") and name in op.attributes:
-                    ids.extend(int(i) for i in DenseIntElementsAttr(op.attributes[name]))
+                    ids.extend(int(i) for i in ir.DenseIntElementsAttr(op.attributes[name]))
         partitions = max(ids) + 1
     return partitions, max(1, replicas)
 
 
-def _carried(op: Operation, number: int) -> tuple[Value, Value]:
+def _carried(op: ir.Operation, number: int) -> tuple[ir.Value, ir.Value]:
     """The initial and the yielded value of a loop's carried value."""
     skip, body = (3, 0) if op.name == "scf.for" else (0, 1)
     end = _terminator(op.regions[body].blocks[0])
     return op.operands[number + skip], end.operands[number]
 
 
-def _loop_controls(op: Operation) -> list[Value]:
+def _loop_controls(op: ir.Operation) -> list[ir.Value]:
     """What decides the trip count: if devices differ there, the values they
     carry do not correspond either."""
     if op.name == "scf.for":
@@ -316,33 +300,33 @@ def _loop_controls(op: Operation) -> list[Value]:
     return [_terminator(op.regions[0].blocks[0]).operands[0]]
 
 
-def _terminator(block: Block) -> Operation:
+def _terminator(block: ir.Block) -> ir.Operation:
     return block.operations[-1].operation
 
 
-def _callee(call: Operation) -> str:
-    return FlatSymbolRefAttr(call.attributes["callee"]).value
+def _callee(call: ir.Operation) -> str:
+    return ir.FlatSymbolRefAttr(call.attributes["callee"]).value
 
 
-def _is_private(function: Operation) -> bool:
+def _is_private(function: ir.Operation) -> bool:
     attributes = function.attributes
     return (
         "sym_visibility" in attributes
-        and StringAttr(attributes["sym_visibility"]).value == "private"
+        and ir.StringAttr(attributes["sym_visibility"]).value == "private"
     )
 
 
-def _sharding(function: Operation, number: int) -> str | None:
+def _sharding(function: ir.Operation, number: int) -> str | None:
     if "arg_attrs" not in function.attributes:
         return None
-    attributes = DictAttr(ArrayAttr(function.attributes["arg_attrs"])[number])
+    attributes = ir.DictAttr(ir.ArrayAttr(function.attributes["arg_attrs"])[number])
     if "headrace.sharding" not in attributes:
         return None
-    return StringAttr(attributes["headrace.sharding"]).value
+    return ir.StringAttr(attributes["headrace.sharding"]).value
 
 
-def _name_of(value: Value) -> str:
+def _name_of(value: ir.Value) -> str:
     owner = value.owner
-    if isinstance(owner, Block):
+    if isinstance(owner, ir.Block):
         return "a block argument"
     return f"the result of {owner.operation.name}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...dialects.ir.bindings import IntegerType, Operation, Type, operations_of
+from ...dialects import ir
 from ...dialects.ops.constraints import element_type_of
 from ..rewriting import Miss
 
@@ -20,10 +20,10 @@ _ON_BOOLEANS = {"add": "or", "mul": "and", "max": "or", "min": "and"}
 _UNSIGNED = {"max": "umax", "min": "umin"}
 
 
-def find_reduction(op: Operation) -> tuple[str, Type] | Miss:
+def find_reduction(op: ir.Operation) -> tuple[str, ir.Type] | Miss:
     """The reduction of headrace's that the region is, and its element type."""
     blocks = list(op.regions[0].blocks)
-    body = operations_of(blocks[0]) if len(blocks) == 1 else []
+    body = ir.operations_of(blocks[0]) if len(blocks) == 1 else []
     names = [inner.name for inner in body]
     if len(body) != 2 or body[0].name not in _REDUCTIONS:
         return Miss(f"its region is not one of the known reductions, it holds {_listed(names)}")
@@ -35,7 +35,7 @@ def find_reduction(op: Operation) -> tuple[str, Type] | Miss:
         return Miss("its region does not return the reduction")
     element = element_type_of(step.results[0])
     name = _REDUCTIONS[step.name]
-    if isinstance(element, IntegerType):
+    if isinstance(element, ir.IntegerType):
         if element.width == 1:
             name = _ON_BOOLEANS.get(name, name)
         elif element.is_unsigned:

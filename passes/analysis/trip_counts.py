@@ -5,23 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ...dialects.ir.bindings import (
-    Block,
-    BlockArgument,
-    DenseI32ArrayAttr,
-    IntegerAttr,
-    Operation,
-    Value,
-    defining_op,
-    operations_of,
-)
+from ...dialects import ir
 
 LOOPS = ("scf.for", "scf.while", "scf.forall", "scf.parallel", "stablehlo.while")
 _DEVICE = re.compile(r"@(?:dev|__device_)(\d+)")
 _CASTS = ("arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui", "arith.trunci")
 
 
-def trips_of(op: Operation) -> int | None:
+def trips_of(op: ir.Operation) -> int | None:
     """Product of the trip counts of the loops around ``op``; None if dynamic.
 
     A conditional counts as taken.
@@ -39,16 +30,16 @@ def trips_of(op: Operation) -> int | None:
     return trips
 
 
-def constant(value: Value) -> int | None:
+def constant(value: ir.Value) -> int | None:
     """The integer that ``value`` always is, through casts; None if unknown."""
-    op = defining_op(_uncast(value))
+    op = ir.defining_op(_uncast(value))
     if op is None or op.name != "arith.constant":
         return None
     attribute = op.attributes["value"]
-    return attribute.value if isinstance(attribute, IntegerAttr) else None
+    return attribute.value if isinstance(attribute, ir.IntegerAttr) else None
 
 
-def loop_trips(loop: Operation) -> int | None:
+def loop_trips(loop: ir.Operation) -> int | None:
     """How often one run of a loop repeats its body; None if dynamic."""
     if loop.name != "scf.for":
         return None
@@ -59,7 +50,7 @@ def loop_trips(loop: Operation) -> int | None:
     return count_trips(lower, upper, step)
 
 
-def stated_device(op: Operation) -> int | None:
+def stated_device(op: ir.Operation) -> int | None:
     """The device that the op itself names."""
     for name in ("affinity", "target"):
         if name in op.attributes and (match := _DEVICE.search(str(op.attributes[name]))):
@@ -77,7 +68,7 @@ def count_trips(lower: int, upper: int, step: int) -> int | None:
 class _Edge:
     source: int
     target: int
-    operands: list[Value]
+    operands: list[ir.Value]
 
 
 class ControlFlow:
@@ -88,7 +79,7 @@ class ControlFlow:
     adds a constant to it.
     """
 
-    def __init__(self, blocks: list[Block]) -> None:
+    def __init__(self, blocks: list[ir.Block]) -> None:
         self.blocks = blocks
         self._edges = _edges(blocks)
         self._trips: list[int | None] = [1] * len(blocks)
@@ -159,18 +150,18 @@ class ControlFlow:
         return body
 
     def _count(self, header: int, body: set[int]) -> int | None:
-        terminator = operations_of(self.blocks[header])[-1]
+        terminator = ir.operations_of(self.blocks[header])[-1]
         if terminator.name != "cf.cond_br":
             return None
-        compare = defining_op(terminator.operands[0])
+        compare = ir.defining_op(terminator.operands[0])
         if compare is None or compare.name != "arith.cmpi":
             return None
         counter = _uncast(compare.operands[0])
         upper = constant(compare.operands[1])
-        predicate = IntegerAttr(compare.attributes["predicate"]).value
-        if not isinstance(counter.owner, Block) or counter.owner != self.blocks[header]:
+        predicate = ir.IntegerAttr(compare.attributes["predicate"]).value
+        if not isinstance(counter.owner, ir.Block) or counter.owner != self.blocks[header]:
             return None
-        index = BlockArgument(counter).arg_number
+        index = ir.BlockArgument(counter).arg_number
         lower: set[int | None] = set()
         step: set[int | None] = set()
         for edge in self._edges:
@@ -188,14 +179,14 @@ class ControlFlow:
         return count_trips(first, upper, by)
 
 
-def _edges(blocks: list[Block]) -> list[_Edge]:
+def _edges(blocks: list[ir.Block]) -> list[_Edge]:
     position = {block: index for index, block in enumerate(blocks)}
     found: list[_Edge] = []
     for index, block in enumerate(blocks):
-        terminator = operations_of(block)[-1]
+        terminator = ir.operations_of(block)[-1]
         operands = list(terminator.operands)
         if terminator.name == "cf.cond_br":
-            sizes = list(DenseI32ArrayAttr(terminator.attributes["operandSegmentSizes"]))
+            sizes = list(ir.DenseI32ArrayAttr(terminator.attributes["operandSegmentSizes"]))
             parts = [operands[1 : 1 + sizes[1]], operands[1 + sizes[1] :]]
         else:
             parts = [operands] * len(terminator.successors)
@@ -204,17 +195,17 @@ def _edges(blocks: list[Block]) -> list[_Edge]:
     return found
 
 
-def _uncast(value: Value) -> Value:
+def _uncast(value: ir.Value) -> ir.Value:
     """The integer before casts: counters cross branches widened."""
-    op = defining_op(value)
+    op = ir.defining_op(value)
     while op is not None and op.name in _CASTS:
         value = op.operands[0]
-        op = defining_op(value)
+        op = ir.defining_op(value)
     return value
 
 
-def _step(value: Value, counter: Value) -> int | None:
-    op = defining_op(_uncast(value))
+def _step(value: ir.Value, counter: ir.Value) -> int | None:
+    op = ir.defining_op(_uncast(value))
     if op is None or op.name != "arith.addi":
         return None
     a, b = (_uncast(operand) for operand in op.operands)

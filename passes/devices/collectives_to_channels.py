@@ -5,16 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from ...dialects import ir
 from ...dialects.headrace import CollectiveOp
-from ...dialects.ir.bindings import (
-    InsertionPoint,
-    IntegerType,
-    Operation,
-    RankedTensorType,
-    Value,
-    error_at,
-    walk,
-)
 from ...dialects.upstream.linalg import TensorBuilder
 from ..analysis.device_counts import check_groups, recorded_counts
 from ..base import Pass
@@ -41,10 +33,10 @@ class CollectivesToChannels(Pass):
         metadata={"help": "use flow.collective.all_gather, which IREE 3.13 runs wrongly"},
     )
 
-    def run(self, module: Operation) -> None:
+    def run(self, module: ir.Operation) -> None:
         """Raises HeadraceError for groups that do not fit the devices, dynamic
         shapes, fp8 reductions, and element types that no channel carries."""
-        ops = walk(module, bodies=False)
+        ops = ir.walk(module, bodies=False)
         collectives = [view for op in ops if isinstance(view := op.opview, CollectiveOp)]
         ids = [op for op in ops if op.name in _IDS]
         counts = recorded_counts(module)
@@ -63,26 +55,26 @@ class CollectivesToChannels(Pass):
         channels.declare()
 
 
-def _replace(op: Operation, value: Value) -> None:
+def _replace(op: ir.Operation, value: ir.Value) -> None:
     op.results[0].replace_all_uses_with(value)
     op.erase()
 
 
-def _function_of(op: Operation) -> Operation:
+def _function_of(op: ir.Operation) -> ir.Operation:
     parent = op.parent
     while parent is not None and parent.operation.name != "func.func":
         parent = parent.operation.parent
     if parent is None:
-        raise error_at(op, f"'{op.name}' is not in a function")
+        raise ir.error_at(op, f"'{op.name}' is not in a function")
     return parent.operation
 
 
-def _device_id(op: Operation, partitions: int, devices: int, channels: Channels) -> Value:
-    b = TensorBuilder(InsertionPoint(op), op.location)
+def _device_id(op: ir.Operation, partitions: int, devices: int, channels: Channels) -> ir.Value:
+    b = TensorBuilder(ir.InsertionPoint(op), op.location)
     is_replica = op.name == "headrace.replica_id"
     count = devices // partitions if is_replica else partitions
-    i32 = IntegerType.get_signless(32, op.context)
-    type_ = RankedTensorType(op.results[0].type)
+    i32 = ir.IntegerType.get_signless(32, op.context)
+    type_ = ir.RankedTensorType(op.results[0].type)
     if count == 1:
         number = b.scalars().constant(0, i32)
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...dialects.ir.bindings import Operation, RankedTensorType, Type, Value, defining_op, walk
+from ...dialects import ir
 from ...dialects.iree.flow import dispatch_region
 from ..base import Pass
 
@@ -24,13 +24,13 @@ class IsolateScalars(Pass):
 
     name: ClassVar[str] = "isolate-scalars"
 
-    def run(self, module: Operation) -> None:
-        for op in walk(module):
+    def run(self, module: ir.Operation) -> None:
+        for op in ir.walk(module):
             if op.name.startswith("linalg.") and len(op.regions) and _is_scalar(op):
                 dispatch_region(op)
 
 
-def _is_scalar(op: Operation) -> bool:
+def _is_scalar(op: ir.Operation) -> bool:
     if not all(_has_one_element(value.type) for value in (*op.operands, *op.results)):
         return False
     # Each result has an init; not every linalg op says how many operands are inputs.
@@ -38,12 +38,12 @@ def _is_scalar(op: Operation) -> bool:
     return any(not _is_constant(value) for value in inputs)
 
 
-def _has_one_element(type_: Type) -> bool:
-    if not isinstance(type_, RankedTensorType):
+def _has_one_element(type_: ir.Type) -> bool:
+    if not isinstance(type_, ir.RankedTensorType):
         return True
     return all(size == 1 for size in type_.shape)
 
 
-def _is_constant(value: Value) -> bool:
-    op = defining_op(value)
+def _is_constant(value: ir.Value) -> bool:
+    op = ir.defining_op(value)
     return op is not None and op.name == "arith.constant"

@@ -5,13 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...dialects.ir.bindings import Attribute, Operation, RankedTensorType
-from ...dialects.ir.functions import (
-    argument_attributes,
-    function_type,
-    functions_of,
-    set_argument_attributes,
-)
+from ...dialects import ir
 from ...dialects.iree.flow import AFFINITY
 from ..base import Pass
 
@@ -27,15 +21,15 @@ class PlaceArguments(Pass):
 
     name: ClassVar[str] = "place-arguments"
 
-    def run(self, module: Operation) -> None:
+    def run(self, module: ir.Operation) -> None:
         # What IREE calls a device that the command line gives no name.
-        device = Attribute.parse("#hal.device.promise<@__device_0>", module.context)
-        for function in functions_of(module):
+        device = ir.Attribute.parse("#hal.device.promise<@__device_0>", module.context)
+        for function in ir.functions_of(module):
             if not len(function.regions[0].blocks):
                 continue
-            attributes = argument_attributes(function)
-            types = function_type(function).inputs
+            attributes = ir.argument_attributes(function)
+            types = ir.function_type(function).inputs
             for entry, type_ in zip(attributes, types, strict=True):
-                if isinstance(type_, RankedTensorType):
+                if isinstance(type_, ir.RankedTensorType):
                     entry.setdefault(AFFINITY, device)
-            set_argument_attributes(function, attributes)
+            ir.set_argument_attributes(function, attributes)

@@ -7,21 +7,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
 
-from ...dialects.ir.bindings import (
-    Attribute,
-    Block,
-    DenseElementsAttr,
-    DenseI32ArrayAttr,
-    InsertionPoint,
-    IntegerType,
-    Operation,
-    RankedTensorType,
-    Value,
-    defining_op,
-    operations_of,
-    walk,
-)
-from ...dialects.ir.functions import argument_attributes, functions_of
+from ...dialects import ir
 from ...dialects.iree.flow import AFFINITY, declare_constant, load_global, transfer_to
 from ...dialects.upstream.linalg import TensorBuilder
 from ...dialects.upstream.tensor import VIEWS
@@ -60,43 +46,43 @@ class PlaceConstants(Pass):
 
     name: ClassVar[str] = "place-constants"
 
-    def run(self, module: Operation) -> None:
+    def run(self, module: ir.Operation) -> None:
         placer = _Placer(module)
-        for function in functions_of(module):
+        for function in ir.functions_of(module):
             placer.place(function)
 
 
 class _Placer:
     """``_devices`` holds the device of each tensor that is on a certain one."""
 
-    def __init__(self, module: Operation) -> None:
-        top = operations_of(module.regions[0].blocks[0])
+    def __init__(self, module: ir.Operation) -> None:
+        top = ir.operations_of(module.regions[0].blocks[0])
         self._first = top[0] if top else module
         self._taken = {str(op.attributes["sym_name"]) for op in top if "sym_name" in op.attributes}
-        self._globals: dict[tuple[Attribute, Attribute], str] = {}
-        self._devices: dict[Value, Attribute] = {}
-        self._copies: dict[tuple[Value, Attribute], Value] = {}
-        self._anywhere: set[Value] = set()
-        self._of_constants: set[Value] = set()
+        self._globals: dict[tuple[ir.Attribute, ir.Attribute], str] = {}
+        self._devices: dict[ir.Value, ir.Attribute] = {}
+        self._copies: dict[tuple[ir.Value, ir.Attribute], ir.Value] = {}
+        self._anywhere: set[ir.Value] = set()
+        self._of_constants: set[ir.Value] = set()
 
-    def place(self, function: Operation) -> None:
+    def place(self, function: ir.Operation) -> None:
         if not len(function.regions[0].blocks):
             return
-        for op in walk(function):
+        for op in ir.walk(function):
             self._classify(op)
         arguments = function.regions[0].blocks[0].arguments
-        for argument, given in zip(arguments, argument_attributes(function), strict=True):
+        for argument, given in zip(arguments, ir.argument_attributes(function), strict=True):
             if AFFINITY in given:
                 self._devices[argument] = given[AFFINITY]
         for block in function.regions[0].blocks:
             self._block(block)
 
-    def _classify(self, op: Operation) -> None:
+    def _classify(self, op: ir.Operation) -> None:
         """Notes what IREE makes anew for each user, and what comes from a
         constant that it does not."""
         if op.name == "arith.constant":
             values = op.attributes["value"]
-            of_constants = not isinstance(values, DenseElementsAttr) or not values.is_splat
+            of_constants = not isinstance(values, ir.DenseElementsAttr) or not values.is_splat
             anywhere = not of_constants
         else:
             of_constants = any(v in self._of_constants for v in op.operands)
@@ -106,11 +92,11 @@ class _Placer:
         for result in op.results:
             if anywhere:
                 self._anywhere.add(result)
-            if of_constants and isinstance(result.type, RankedTensorType):
+            if of_constants and isinstance(result.type, ir.RankedTensorType):
                 self._of_constants.add(result)
 
-    def _block(self, block: Block) -> None:
-        for op in operations_of(block):
+    def _block(self, block: ir.Block) -> None:
+        for op in ir.operations_of(block):
             if op.name == "flow.tensor.transfer":
                 device = op.attributes["target"]
                 if op.operands[0] in self._of_constants:
@@ -121,7 +107,7 @@ class _Placer:
             elif op.name != "func.return":
                 self._compute(op)
 
-    def _control_flow(self, op: Operation) -> None:
+    def _control_flow(self, op: ir.Operation) -> None:
         """What is carried stays on the device that it starts on."""
         carried = list(op.operands)[3:] if op.name == "scf.for" else list(op.operands)
         for region in op.regions:
@@ -132,7 +118,7 @@ class _Placer:
                 elif op.name == "scf.while":
                     self._same_devices(carried, arguments)
                 self._block(block)
-                last = operations_of(block)[-1]
+                last = ir.operations_of(block)[-1]
                 if last.name == "scf.condition":
                     carried = list(last.operands)[1:]
                 elif op.name in ("scf.if", "scf.index_switch"):
@@ -140,13 +126,13 @@ class _Placer:
         if len(op.results):
             self._same_devices(carried, list(op.results))
 
-    def _same_devices(self, sources: Sequence[Value], targets: Sequence[Value]) -> None:
+    def _same_devices(self, sources: Sequence[ir.Value], targets: Sequence[ir.Value]) -> None:
         for source, target in zip(sources, targets, strict=True):
             if source in self._devices:
                 self._devices[target] = self._devices[source]
 
-    def _compute(self, op: Operation) -> None:
-        ops = walk(op) if len(op.regions) else [op]
+    def _compute(self, op: ir.Operation) -> None:
+        ops = ir.walk(op) if len(op.regions) else [op]
         inputs = [v for each in ops for v in each.operands if v in self._devices]
         if not inputs:
             return
@@ -154,35 +140,35 @@ class _Placer:
         self._read_all_on(ops, device)
         self._note(op, device)
 
-    def _read_all_on(self, ops: Sequence[Operation], device: Attribute) -> None:
+    def _read_all_on(self, ops: Sequence[ir.Operation], device: ir.Attribute) -> None:
         """For an op and those in it: what is made in it is there already."""
         for inner in ops[1:]:
             self._note(inner, device)
         for each in ops:
             self._read_on(each, device)
 
-    def _read_on(self, op: Operation, device: Attribute) -> None:
+    def _read_on(self, op: ir.Operation, device: ir.Attribute) -> None:
         for index, operand in enumerate(op.operands):
             if self._is_shared(operand, op):
                 op.operands[index] = self._on(operand, device)
 
-    def _is_shared(self, value: Value, user: Operation) -> bool:
+    def _is_shared(self, value: ir.Value, user: ir.Operation) -> bool:
         """Whether devices need copies of it for a user."""
-        if not isinstance(value.type, RankedTensorType) or value in self._devices:
+        if not isinstance(value.type, ir.RankedTensorType) or value in self._devices:
             return False
-        op = defining_op(value)
+        op = ir.defining_op(value)
         return not (
             op is None
             or value in self._anywhere
             or (op.name.startswith("linalg.") and not _read(op) and _is_elementwise(user))
         )
 
-    def _note(self, op: Operation, device: Attribute) -> None:
+    def _note(self, op: ir.Operation, device: ir.Attribute) -> None:
         for result in op.results:
-            if isinstance(result.type, RankedTensorType):
+            if isinstance(result.type, ir.RankedTensorType):
                 self._devices[result] = device
 
-    def _on(self, value: Value, device: Attribute) -> Value:
+    def _on(self, value: ir.Value, device: ir.Attribute) -> ir.Value:
         """The device's copy of ``value``; what it is cloned from comes first."""
         pending = [value]
         while pending:
@@ -196,82 +182,82 @@ class _Placer:
                     self._copy(last, device)
         return self._copies[value, device]
 
-    def _sources(self, value: Value) -> list[Value]:
+    def _sources(self, value: ir.Value) -> list[ir.Value]:
         """What must be on the device for a clone of the op that gives ``value``."""
-        op = defining_op(value)
+        op = ir.defining_op(value)
         assert op is not None
         if not self._is_cloned(op):
             return []
-        ops = walk(op) if len(op.regions) else [op]
+        ops = ir.walk(op) if len(op.regions) else [op]
         made = {result for inner in ops[1:] for result in inner.results}
         return [
             v for each in ops for v in each.operands if v not in made and self._is_shared(v, each)
         ]
 
-    def _is_cloned(self, op: Operation) -> bool:
+    def _is_cloned(self, op: ir.Operation) -> bool:
         if op.name == "arith.constant" or op.name.startswith("scf."):
             return False
         return op.name in VIEWS or _is_broadcast(op) or op.results[0] in self._of_constants
 
-    def _copy(self, value: Value, device: Attribute) -> None:
-        op = defining_op(value)
+    def _copy(self, value: ir.Value, device: ir.Attribute) -> None:
+        op = ir.defining_op(value)
         assert op is not None
-        b = TensorBuilder(InsertionPoint.after(op), op.location)
+        b = TensorBuilder(ir.InsertionPoint.after(op), op.location)
         if op.name == "arith.constant":
             name = self._global(op.attributes["value"], device)
             self._copies[value, device] = load_global(b, name, value.type)
         elif self._is_cloned(op):
             clone = op.clone(ip=b.ip).operation
-            self._read_all_on(walk(clone) if len(op.regions) else [clone], device)
+            self._read_all_on(ir.walk(clone) if len(op.regions) else [clone], device)
             for old, new in zip(op.results, clone.results, strict=True):
                 self._copies[old, device] = new
         else:
             self._copies[value, device] = _transfer(b, value, device)
         self._devices[self._copies[value, device]] = device
 
-    def _global(self, values: Attribute, device: Attribute) -> str:
+    def _global(self, values: ir.Attribute, device: ir.Attribute) -> str:
         if (values, device) not in self._globals:
             name = f"constant_{len(self._globals)}_{_device_name(device)}"
             while f'"{name}"' in self._taken:
                 name += "_"
             self._taken.add(f'"{name}"')
-            ip, loc = InsertionPoint(self._first), self._first.location
+            ip, loc = ir.InsertionPoint(self._first), self._first.location
             declare_constant(name, values, device, loc=loc, ip=ip)
             self._globals[values, device] = name
         return self._globals[values, device]
 
 
-def _device_name(device: Attribute) -> str:
+def _device_name(device: ir.Attribute) -> str:
     """``dev0`` of ``#hal.device.promise<@dev0>``."""
     return str(device).partition("@")[2].partition(">")[0]
 
 
-def _transfer(b: TensorBuilder, value: Value, device: Attribute) -> Value:
+def _transfer(b: TensorBuilder, value: ir.Value, device: ir.Attribute) -> ir.Value:
     """``value`` on a device. IREE cannot transfer i1, which it keeps in bytes."""
-    type_ = RankedTensorType(value.type).element_type
+    type_ = ir.RankedTensorType(value.type).element_type
     if str(type_) != "i1":
         return transfer_to(b, value, device)
-    i8 = IntegerType.get_signless(8, type_.context)
+    i8 = ir.IntegerType.get_signless(8, type_.context)
     wide = b.elementwise(value, [], i8, lambda s, values: s.convert("extui", values[0], i8))
     sent = transfer_to(b, wide, device)
     return b.elementwise(sent, [], type_, lambda s, values: s.convert("trunci", values[0], type_))
 
 
-def _read(op: Operation) -> list[Value]:
+def _read(op: ir.Operation) -> list[ir.Value]:
     """The tensors that an op reads, not those it only writes over."""
     operands = list(op.operands)
     if op.name.startswith("linalg.") and "operandSegmentSizes" in op.attributes:
-        operands = operands[: DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])[0]]
-    return [v for v in operands if isinstance(v.type, RankedTensorType)]
+        operands = operands[: ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])[0]]
+    return [v for v in operands if isinstance(v.type, ir.RankedTensorType)]
 
 
-def _is_elementwise(op: Operation) -> bool:
+def _is_elementwise(op: ir.Operation) -> bool:
     """Whether IREE puts what makes an operand out of nothing into the op."""
     kinds = op.attributes.get("iterator_types", None)
     return kinds is not None and "reduction" not in str(kinds)
 
 
-def _is_broadcast(op: Operation) -> bool:
+def _is_broadcast(op: ir.Operation) -> bool:
     """Whether all that a linalg op reads has fewer elements than what it makes."""
     if not op.name.startswith("linalg."):
         return False
@@ -279,6 +265,6 @@ def _is_broadcast(op: Operation) -> bool:
     return len(read) > 0 and max(read) < _elements(op.results[0])
 
 
-def _elements(value: Value) -> int:
+def _elements(value: ir.Value) -> int:
     """Number of elements, a dynamic size taken as one."""
-    return prod(max(size, 1) for size in RankedTensorType(value.type).shape)
+    return prod(max(size, 1) for size in ir.RankedTensorType(value.type).shape)

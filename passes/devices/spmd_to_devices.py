@@ -12,15 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from ...dialects.ir.bindings import (
-    FlatSymbolRefAttr,
-    HeadraceError,
-    Operation,
-    StringAttr,
-    error_at,
-    operations_of,
-    walk,
-)
+from ...dialects import ir
 from ..analysis.device_counts import MAX_DEVICES, record_partitions, recorded_counts
 from ..analysis.replication import ReplicationAnalysis
 from ..base import Pass
@@ -46,14 +38,14 @@ class SpmdToDevices(Pass):
         metadata={"help": "how many; 0: num_replicas * num_partitions as the module says"},
     )
 
-    def run(self, module: Operation) -> None:
+    def run(self, module: ir.Operation) -> None:
         """Raises HeadraceError for a device count that does not fit, a loop
         around a collective that may differ between devices, a call to a
         function with collectives (run ``inline`` first), and a collective of
         IREE's own."""
         devices, partitions = self._counts(module)
         body = module.regions[0].blocks[0]
-        functions = [op for op in operations_of(body) if op.name == "func.func"]
+        functions = [op for op in ir.operations_of(body) if op.name == "func.func"]
         _check_calls(module, functions)
         _check_channels(module)
         replication = ReplicationAnalysis(module)
@@ -61,12 +53,12 @@ class SpmdToDevices(Pass):
             if _is_public(function) and len(function.regions[0].blocks):
                 Replicator(function, devices, partitions, replication).replace()
 
-    def _counts(self, module: Operation) -> tuple[int, int]:
+    def _counts(self, module: ir.Operation) -> tuple[int, int]:
         """Number of devices, and of partitions among them."""
         counts = recorded_counts(module)
         wanted = counts[0] if counts is not None and self.devices == 0 else self.devices
         if not 0 <= wanted <= MAX_DEVICES:
-            raise HeadraceError(
+            raise ir.HeadraceError(
                 f"pass '{self.name}' cannot make {wanted} devices: one program for all devices "
                 f"has at most {MAX_DEVICES}; more take one per device (--collectives=channel)"
             )
@@ -76,48 +68,48 @@ class SpmdToDevices(Pass):
             record_partitions(module, devices)
             return devices, devices
         if self.devices not in (0, counts[0]):
-            raise HeadraceError(
+            raise ir.HeadraceError(
                 f"the program is for {counts[0]} devices (num_replicas * num_partitions), "
                 f"not for {self.devices}"
             )
         return counts
 
 
-def _is_public(function: Operation) -> bool:
+def _is_public(function: ir.Operation) -> bool:
     attributes = function.attributes
     if "sym_visibility" not in attributes:
         return True
-    return StringAttr(attributes["sym_visibility"]).value == "public"
+    return ir.StringAttr(attributes["sym_visibility"]).value == "public"
 
 
-def _check_channels(module: Operation) -> None:
+def _check_channels(module: ir.Operation) -> None:
     """What IREE's input pipeline makes of a collective that was not raised."""
-    for op in walk(module, bodies=False):
+    for op in ir.walk(module, bodies=False):
         if op.name.startswith("flow.collective."):
-            raise error_at(
+            raise ir.error_at(
                 op,
                 f"'{op.name}' needs channels, which a program for all devices lacks; "
                 "--remarks says why the collective was not raised",
             )
 
 
-def _check_calls(module: Operation, functions: list[Operation]) -> None:
+def _check_calls(module: ir.Operation, functions: list[ir.Operation]) -> None:
     """A called function keeps its signature, so it must be the same program on
     each device: private, without collectives and device ids."""
     bound: dict[str, str] = {}
     for function in functions:
-        name = StringAttr(function.attributes["sym_name"]).value
+        name = ir.StringAttr(function.attributes["sym_name"]).value
         if _is_public(function):
             bound[name] = "is public"
-        for op in walk(function):
+        for op in ir.walk(function):
             if op.name.startswith("headrace."):
                 bound[name] = f"holds '{op.name}'"
                 break
-    for op in walk(module):
+    for op in ir.walk(module):
         if op.name != "func.call":
             continue
-        callee = FlatSymbolRefAttr(op.attributes["callee"]).value
+        callee = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
         if callee in bound:
-            raise error_at(
+            raise ir.error_at(
                 op, f"call of '{callee}', which {bound[callee]}: inline calls first (pass inline)"
             )

@@ -7,15 +7,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
 
-from ...dialects.ir.bindings import (
-    AffineMapAttr,
-    ArrayAttr,
-    Attribute,
-    InsertionPoint,
-    Operation,
-    RankedTensorType,
-    Value,
-)
+from ...dialects import ir
 from ...dialects.iree.encoding import encoding_of
 from ...dialects.upstream.contraction import contraction_loops
 from ...dialects.upstream.linalg import DYNAMIC, TensorBuilder, dims_map, tensor_type
@@ -34,7 +26,7 @@ class CollapseContractions(Pass):
 
     name: ClassVar[str] = "collapse-contractions"
 
-    def run(self, module: Operation) -> None:
+    def run(self, module: ir.Operation) -> None:
         apply_patterns(module, [CollapseContraction()])
 
 
@@ -60,7 +52,7 @@ class CollapseContraction(Pattern[Collapse]):
 
     roots = ("linalg.generic", "linalg.contract")
 
-    def match(self, op: Operation) -> Collapse | Miss:
+    def match(self, op: ir.Operation) -> Collapse | Miss:
         maps = contraction_loops(op)
         if maps is None or len(op.results) != 1:
             return Miss("not a contraction", silent=True)
@@ -89,24 +81,24 @@ class CollapseContraction(Pattern[Collapse]):
         groups = sorted(ordered)
         return Collapse(tuple(groups), tuple(d for d in dims if d is not None))
 
-    def rewrite(self, op: Operation, match: Collapse, rewriter: Rewriter) -> None:
+    def rewrite(self, op: ir.Operation, match: Collapse, rewriter: Rewriter) -> None:
         b = TensorBuilder(rewriter.before(op), op.location)
         fill = init_fill(op)
         operands = [_collapsed(b, v, dims) for v, dims in zip(op.operands, match.dims, strict=True)]
         if fill is not None:
             empty = b.op("tensor.empty", [], operands[2].type)
             operands[2] = refilled(b, fill, empty)
-        made = Operation.create(
+        made = ir.Operation.create(
             "linalg.generic",
             results=[operands[2].type],
             operands=operands,
             attributes=_attributes(op, match),
             regions=1,
             loc=op.location,
-            ip=InsertionPoint(op),
+            ip=ir.InsertionPoint(op),
         ).operation
         op.regions[0].blocks[0].append_to(made.regions[0])
-        result: Value = made.results[0]
+        result: ir.Value = made.results[0]
         out = tensor_type(op.results[0])
         if result.type != out:
             result = b.expand_shape(result, match.dims[2], out)
@@ -128,15 +120,17 @@ def _grouped(
     return tuple(found)
 
 
-def _collapsed(b: TensorBuilder, value: Value, dims: Sequence[Sequence[int]]) -> Value:
+def _collapsed(b: TensorBuilder, value: ir.Value, dims: Sequence[Sequence[int]]) -> ir.Value:
     type_ = tensor_type(value)
     if len(dims) == type_.rank:
         return value
     shape = [prod(type_.shape[d] for d in group) for group in dims]
-    return b.collapse_shape(value, dims, RankedTensorType.get(shape, type_.element_type, loc=b.loc))
+    return b.collapse_shape(
+        value, dims, ir.RankedTensorType.get(shape, type_.element_type, loc=b.loc)
+    )
 
 
-def _attributes(op: Operation, match: Collapse) -> dict[str, Attribute]:
+def _attributes(op: ir.Operation, match: Collapse) -> dict[str, ir.Attribute]:
     """Of the contraction over the new loops."""
     maps = contraction_loops(op) or []
     place = {loop: number for number, group in enumerate(match.groups) for loop in group}
@@ -148,9 +142,9 @@ def _attributes(op: Operation, match: Collapse) -> dict[str, Attribute]:
         reduced = {loop for map_ in maps for loop in map_} - set(maps[2])
         kinds = ["reduction" if group[0] in reduced else "parallel" for group in match.groups]
         return {
-            "indexing_maps": ArrayAttr.get([AffineMapAttr.get(m) for m in affine]),
-            "iterator_types": ArrayAttr.get(
-                [Attribute.parse(f"#linalg.iterator_type<{kind}>") for kind in kinds]
+            "indexing_maps": ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in affine]),
+            "iterator_types": ir.ArrayAttr.get(
+                [ir.Attribute.parse(f"#linalg.iterator_type<{kind}>") for kind in kinds]
             ),
             "operandSegmentSizes": op.attributes["operandSegmentSizes"],
         }

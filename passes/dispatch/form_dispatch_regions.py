@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from ...dialects.ir.bindings import Block, Operation, blocks_of, operations_of
+from ...dialects import ir
 from ..base import Pass
 from ..targets.tiling import tiling_of
 from .regions.block_graph import OPAQUE, BlockGraph
@@ -38,20 +38,20 @@ class FormDispatchRegions(Pass):
     name: ClassVar[str] = "form-dispatch-regions"
     target: str = field(default="cpu", metadata={"help": "as in headrace-compile --target"})
 
-    def run(self, module: Operation) -> None:
+    def run(self, module: ir.Operation) -> None:
         limit = tiling_of(self.target).read_beside
-        for block in blocks_of(module):
+        for block in ir.blocks_of(module):
             _form(block, limit)
 
 
-def _form(block: Block, limit: int | None) -> None:
+def _form(block: ir.Block, limit: int | None) -> None:
     """The regions of a block and of the blocks in it."""
     graph = BlockGraph(block)
     for group in find_groups(graph, limit):
         build_region(graph, group)
     erase_unused(graph)
-    for op in operations_of(block):
+    for op in ir.operations_of(block):
         if op.name in OPAQUE or op.name.startswith("linalg."):
             continue
-        for inner in blocks_of(op):
+        for inner in ir.blocks_of(op):
             _form(inner, limit)

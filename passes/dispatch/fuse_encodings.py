@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from ...dialects.ir.bindings import Block, Operation, address_of, blocks_of, operations_of
+from ...dialects import ir
 from ...dialects.iree.dispatch import DispatchRegion
 from ...dialects.iree.encoding import is_set_encoding
 from ...dialects.upstream.tensor import VIEWS
@@ -57,23 +57,23 @@ class FuseEncodings(Pass):
         },
     )
 
-    def run(self, module: Operation) -> None:
+    def run(self, module: ir.Operation) -> None:
         limits = packing(self.target)
         choice = FusionChoice(limits, self.experimental_multi_use_encoding_fusion)
         for block in _ordinary_blocks(module):
             _BlockFuser(block, limits, choice).run()
 
 
-def _ordinary_blocks(root: Operation) -> list[Block]:
+def _ordinary_blocks(root: ir.Operation) -> list[ir.Block]:
     """All blocks but those in dispatches and in structured ops."""
-    found: list[Block] = []
+    found: list[ir.Block] = []
     waiting = [root]
     while waiting:
-        for block in blocks_of(waiting.pop()):
+        for block in ir.blocks_of(waiting.pop()):
             found.append(block)
             waiting += [
                 op
-                for op in operations_of(block)
+                for op in ir.operations_of(block)
                 if len(op.regions)
                 and not op.name.startswith(("flow.dispatch.", "linalg.", "iree_linalg_ext."))
             ]
@@ -83,29 +83,29 @@ def _ordinary_blocks(root: Operation) -> list[Block]:
 class _BlockFuser:
     """Fuses the encodings of one block into the regions of that block."""
 
-    def __init__(self, block: Block, limits: Packing, choice: FusionChoice) -> None:
+    def __init__(self, block: ir.Block, limits: Packing, choice: FusionChoice) -> None:
         self._block = block
         self._limits = limits
         self._choice = choice
 
     def run(self) -> None:
-        ops = operations_of(self._block)
+        ops = ir.operations_of(self._block)
         packing_ops = [op for op in ops if is_set_encoding(op) or op.name in VIEWS]
         regions = [r for op in ops if (r := DispatchRegion.of(op)) is not None]
         regions = [yield_once(region) for region in regions]
         candidates = self._candidates(merge_encodings(packing_ops, self._limits))
-        wanted = [r for r in regions if address_of(r.op) in candidates]
+        wanted = [r for r in regions if ir.address_of(r.op) in candidates]
         for region in wanted:
             resolve_dims(region)
         if not wanted:
             return
         hoister = Hoister(self._block)
         for region in wanted:
-            chosen = self._choice.choose(region, candidates[address_of(region.op)], hoister)
+            chosen = self._choice.choose(region, candidates[ir.address_of(region.op)], hoister)
             if chosen:
                 fuse(chosen, hoister)
 
-    def _candidates(self, ops: Sequence[Operation]) -> dict[int, list[Fusion]]:
+    def _candidates(self, ops: Sequence[ir.Operation]) -> dict[int, list[Fusion]]:
         """Encodings by the region that makes their source."""
         found: dict[int, list[Fusion]] = {}
         for op in ops:
@@ -115,5 +115,5 @@ class _BlockFuser:
             if isinstance(source, Miss):
                 missed(op, source)
             else:
-                found.setdefault(address_of(source.region.op), []).append(Fusion(op, source))
+                found.setdefault(ir.address_of(source.region.op), []).append(Fusion(op, source))
         return found

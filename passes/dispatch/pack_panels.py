@@ -8,18 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from ...dialects.ir.bindings import (
-    Attribute,
-    Block,
-    InsertionPoint,
-    Operation,
-    OpResult,
-    RankedTensorType,
-    Value,
-    address_of,
-    defining_op,
-    walk,
-)
+from ...dialects import ir
 from ...dialects.iree.dispatch import RETURN, create_region
 from ...dialects.upstream.contraction import contraction_loops
 from ...dialects.upstream.linalg import TensorBuilder, dims_map, tensor_type
@@ -67,14 +56,14 @@ class PackPanels(Pass):
     name: ClassVar[str] = "pack-panels"
     target: str = field(default="cpu", metadata={"help": "as in headrace-compile --target"})
 
-    def run(self, module: Operation) -> None:
+    def run(self, module: ir.Operation) -> None:
         widths = _COLUMNS.get(fp8_support(self.target).name, ())
         if not widths:
             return
         plain = _PlainTensors()
         candidates = [
             product
-            for op in walk(module, bodies=False)
+            for op in ir.walk(module, bodies=False)
             if (product := _product_of(op, widths)) is not None
             and all(plain.has(op.operands[place], place) for place in range(2))
         ]
@@ -100,14 +89,14 @@ class _Product:
     ``rows_at_once``: how many rows a workgroup takes, so that none is left over.
     """
 
-    op: Operation
+    op: ir.Operation
     by_rows: bool
     width: int
     rows: int
     rows_at_once: int
 
 
-def _product_of(op: Operation, widths: tuple[int, ...]) -> _Product | None:
+def _product_of(op: ir.Operation, widths: tuple[int, ...]) -> _Product | None:
     if not op.name.startswith("linalg.") or len(op.results) != 1 or not is_free(op):
         return None
     loops = contraction_loops(op)
@@ -118,7 +107,7 @@ def _product_of(op: Operation, widths: tuple[int, ...]) -> _Product | None:
             by_rows = rhs == [k, n]
         case _:
             return None
-    maker = defining_op(op.operands[1])
+    maker = ir.defining_op(op.operands[1])
     if maker is not None and maker.name in ("arith.constant", "util.global.load"):
         return None  # packed once, by set-encodings
     if not tensor_type(op.operands[0]).has_static_shape:
@@ -140,9 +129,9 @@ class _PlainTensors:
     """Which tensors are in memory as they are, even if matmuls read them packed."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[Value, int], bool] = {}
+        self._known: dict[tuple[ir.Value, int], bool] = {}
 
-    def has(self, value: Value, place: int) -> bool:
+    def has(self, value: ir.Value, place: int) -> bool:
         """``place``: as which operand the matmuls read ``value``."""
         key = (value, place)
         if key not in self._known:
@@ -150,26 +139,26 @@ class _PlainTensors:
         return self._known[key]
 
 
-def _is_plain(value: Value, place: int) -> bool:
+def _is_plain(value: ir.Value, place: int) -> bool:
     through = 0  # the address of the reshape that leads on
     others = False
     while True:
         others = others or any(
-            address_of(use.owner) != through
+            ir.address_of(use.owner) != through
             and not (use.operand_number == place and _multiplies(use.owner.operation))
             for use in value.uses
         )
-        maker = defining_op(value)
+        maker = ir.defining_op(value)
         if maker is None:
             return True
         if maker.name not in RESHAPES:
             # A decode is repeated in its readers, and written nowhere.
             is_written = not (is_bit_extend(maker) or is_broadcast(maker))
             return is_written and (others or not maker.name.startswith("linalg."))
-        through, value = address_of(maker), maker.operands[0]
+        through, value = ir.address_of(maker), maker.operands[0]
 
 
-def _multiplies(op: Operation) -> bool:
+def _multiplies(op: ir.Operation) -> bool:
     return op.name.startswith("linalg.") and contraction_loops(op) is not None
 
 
@@ -177,20 +166,22 @@ class _Packer:
     """Rewrites products; equal weights are packed once."""
 
     def __init__(self) -> None:
-        self._panels: dict[tuple[Value, bool, Block], Value] = {}
+        self._panels: dict[tuple[ir.Value, bool, ir.Block], ir.Value] = {}
 
     def pack(self, product: _Product) -> None:
         op = product.op
         place = before_loops(op, op.operands[1])
         key = (op.operands[1], product.by_rows, place.block)
         if key not in self._panels:
-            self._panels[key] = _panels(TensorBuilder(InsertionPoint(place), op.location), product)
-        b = TensorBuilder(InsertionPoint(op), op.location)
+            self._panels[key] = _panels(
+                TensorBuilder(ir.InsertionPoint(place), op.location), product
+            )
+        b = TensorBuilder(ir.InsertionPoint(op), op.location)
         op.results[0].replace_all_uses_with(_with_panels(b, product, self._panels[key]))
         op.erase()
 
 
-def _panels(b: TensorBuilder, product: _Product) -> Value:
+def _panels(b: TensorBuilder, product: _Product) -> ir.Value:
     """The weight as panels x depth x width."""
     weight, width = product.op.operands[1], product.width
     shape = tensor_type(weight).shape
@@ -203,16 +194,18 @@ def _panels(b: TensorBuilder, product: _Product) -> Value:
     source = b.expand_shape(weight, groups, with_shape(weight.type, shape))
     type_ = with_shape(weight.type, [count, depth, width])
     region = create_region([type_], loc=b.loc, ip=b.ip)
-    inner = TensorBuilder(InsertionPoint(Block.create_at_start(region.regions[0], [], [])), b.loc)
+    inner = TensorBuilder(
+        ir.InsertionPoint(ir.Block.create_at_start(region.regions[0], [], [])), b.loc
+    )
     with b.loc:
         read, written = dims_map(3, dims), dims_map(3, [0, 1, 2])
     empty = inner.op("tensor.empty", [], type_)
     packed = inner.generic([(source, read)], (empty, written), lambda _, arguments: arguments[0])
-    Operation.create(RETURN, operands=[packed], loc=b.loc, ip=inner.ip)
+    ir.Operation.create(RETURN, operands=[packed], loc=b.loc, ip=inner.ip)
     return region.results[0]
 
 
-def _with_panels(b: TensorBuilder, product: _Product, panels: Value) -> Value:
+def _with_panels(b: TensorBuilder, product: _Product, panels: ir.Value) -> ir.Value:
     """The product with its weight in panels; the result as it was."""
     op = product.op
     lhs, _, init = op.operands
@@ -226,15 +219,15 @@ def _with_panels(b: TensorBuilder, product: _Product, panels: Value) -> Value:
         start = refilled(b, fill, b.op("tensor.empty", [], type_))
     with b.loc:
         maps = [dims_map(4, dims) for dims in ([0, 3], [1, 3, 2], [0, 1, 2])]
-        info = Attribute.parse(_compilation_info(product.rows_at_once, depth, width))
+        info = ir.Attribute.parse(_compilation_info(product.rows_at_once, depth, width))
     packed = b.generic(
         [(lhs, maps[0]), (panels, maps[1])],
         (start, maps[2]),
         lambda s, a: s.binary("addf", a[2], s.binary("mulf", a[0], a[1])),
         reductions=[3],
     )
-    OpResult(packed).owner.attributes[COMPILATION_INFO] = info
-    return b.collapse_shape(packed, groups, RankedTensorType(init.type))
+    ir.OpResult(packed).owner.attributes[COMPILATION_INFO] = info
+    return b.collapse_shape(packed, groups, ir.RankedTensorType(init.type))
 
 
 def _compilation_info(rows_at_once: int, depth: int, width: int) -> str:

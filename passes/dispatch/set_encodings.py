@@ -6,16 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from ...dialects.ir.bindings import (
-    Attribute,
-    Block,
-    InsertionPoint,
-    Operation,
-    Value,
-    blocks_of,
-    defining_op,
-    operations_of,
-)
+from ...dialects import ir
 from ...dialects.iree.encoding_ops import (
     OperandEncoding,
     encoded,
@@ -44,7 +35,7 @@ from .layouts.invariant_place import before_loops
 from .layouts.sink_encodings import sink_encodings
 from .regions.block_graph import OPAQUE
 
-_Matmul = tuple[Operation, MatmulLoops]
+_Matmul = tuple[ir.Operation, MatmulLoops]
 
 
 @dataclass(frozen=True)
@@ -72,7 +63,7 @@ class SetEncodings(Pass):
         default=True, metadata={"help": "leave out matmuls for which packing does not pay"}
     )
 
-    def run(self, module: Operation) -> None:
+    def run(self, module: ir.Operation) -> None:
         tiling = tiling_of(self.target)
         choice = choose_matmuls(module, tiling, estimate=self.estimate)
         for op, reason in choice.refused:
@@ -91,10 +82,12 @@ class EncodingChoice:
     order each."""
 
     encoded: list[_Matmul] = field(default_factory=list[_Matmul])
-    refused: list[tuple[Operation, str]] = field(default_factory=list[tuple[Operation, str]])
+    refused: list[tuple[ir.Operation, str]] = field(default_factory=list[tuple[ir.Operation, str]])
 
 
-def choose_matmuls(module: Operation, tiling: Tiling, *, estimate: bool = True) -> EncodingChoice:
+def choose_matmuls(
+    module: ir.Operation, tiling: Tiling, *, estimate: bool = True
+) -> EncodingChoice:
     """Those that the target is better off with in packed form."""
     choice = EncodingChoice()
     matmuls = _contractions(module, choice.refused)
@@ -110,29 +103,29 @@ def choose_matmuls(module: Operation, tiling: Tiling, *, estimate: bool = True) 
     return choice
 
 
-def _contractions(module: Operation, refused: list[tuple[Operation, str]]) -> list[_Matmul]:
+def _contractions(module: ir.Operation, refused: list[tuple[ir.Operation, str]]) -> list[_Matmul]:
     """What may be encoded, in program order; adds to ``refused`` what may not."""
     found: list[_Matmul] = []
 
-    def visit(block: Block) -> None:
-        for op in operations_of(block):
+    def visit(block: ir.Block) -> None:
+        for op in ir.operations_of(block):
             loops = matmul_loops(op) if op.name.startswith("linalg.") else None
             if isinstance(loops, Miss) and not loops.silent:
                 refused.append((op, loops.reason))
             elif isinstance(loops, MatmulLoops) and is_free(op):
                 found.append((op, loops))
             if op.name not in OPAQUE and not op.name.startswith("linalg."):
-                for inner in blocks_of(op):
+                for inner in ir.blocks_of(op):
                     visit(inner)
 
-    for block in blocks_of(module):
+    for block in ir.blocks_of(module):
         visit(block)
     return found
 
 
-def _readers(matmuls: list[_Matmul]) -> dict[tuple[Value, int], int]:
+def _readers(matmuls: list[_Matmul]) -> dict[tuple[ir.Value, int], int]:
     """How many matmuls read each value as lhs, how many as rhs, and so on."""
-    count: dict[tuple[Value, int], int] = {}
+    count: dict[tuple[ir.Value, int], int] = {}
     for op, _ in matmuls:
         for operand in _inputs(op):
             key = (op.operands[operand], operand)
@@ -140,7 +133,7 @@ def _readers(matmuls: list[_Matmul]) -> dict[tuple[Value, int], int]:
     return count
 
 
-def _packed_elements(op: Operation, readers: dict[tuple[Value, int], int]) -> int:
+def _packed_elements(op: ir.Operation, readers: dict[tuple[ir.Value, int], int]) -> int:
     """Elements that are written only because they are packed, per call."""
     total = _elements(op.results[0])
     for operand in _inputs(op):
@@ -150,10 +143,10 @@ def _packed_elements(op: Operation, readers: dict[tuple[Value, int], int]) -> in
     return max(total, 1)
 
 
-def _is_written_anyway(value: Value) -> bool:
+def _is_written_anyway(value: ir.Value) -> bool:
     """Whether only this matmul reads what an elementwise op makes: it is
     packed as it is written."""
-    maker = defining_op(value)
+    maker = ir.defining_op(value)
     if maker is None or maker.name != "linalg.generic":
         return False
     uses = iter(value.uses)
@@ -161,11 +154,11 @@ def _is_written_anyway(value: Value) -> bool:
     return next(uses, None) is None
 
 
-def _inputs(op: Operation) -> range:
+def _inputs(op: ir.Operation) -> range:
     return range(len(op.operands) - 1)
 
 
-def _elements(value: Value) -> int:
+def _elements(value: ir.Value) -> int:
     return math.prod(assumed(size) for size in tensor_type(value).shape)
 
 
@@ -173,11 +166,11 @@ class _Encoder:
     """Rewrites contractions; equal operands are packed once."""
 
     def __init__(self) -> None:
-        self._packed: dict[tuple[Value, Attribute, Block], Value] = {}
+        self._packed: dict[tuple[ir.Value, ir.Attribute, ir.Block], ir.Value] = {}
 
-    def encode(self, op: Operation, loops: MatmulLoops, sizes: tuple[int, ...] | None) -> None:
+    def encode(self, op: ir.Operation, loops: MatmulLoops, sizes: tuple[int, ...] | None) -> None:
         """``sizes``: what the encodings say of the lengths of loops."""
-        b = TensorBuilder(InsertionPoint(op), op.location)
+        b = TensorBuilder(ir.InsertionPoint(op), op.location)
         encoding = matmul_encoding(element_types(op), indexing_maps(op), sizes)
         dims = [] if sizes is None else loops.dynamic_sizes(b, op)
         operands = [
@@ -194,24 +187,24 @@ class _Encoder:
         op.erase()
 
     def _operand(
-        self, op: Operation, value: Value, encoding: Attribute, dims: list[Value]
-    ) -> Value:
+        self, op: ir.Operation, value: ir.Value, encoding: ir.Attribute, dims: list[ir.Value]
+    ) -> ir.Value:
         """``value`` packed, before the loops that it does not change in."""
         if dims:
             return set_encoding(
-                TensorBuilder(InsertionPoint(op), op.location), value, encoding, dims
+                TensorBuilder(ir.InsertionPoint(op), op.location), value, encoding, dims
             )
         place = before_loops(op, value)
         key = (value, encoding, place.block)
         if key not in self._packed:
-            b = TensorBuilder(InsertionPoint(place), op.location)
+            b = TensorBuilder(ir.InsertionPoint(place), op.location)
             self._packed[key] = set_encoding(b, value, encoding)
         return self._packed[key]
 
 
 def _encoded_init(
-    b: TensorBuilder, op: Operation, encoding: OperandEncoding, dims: list[Value]
-) -> Value:
+    b: TensorBuilder, op: ir.Operation, encoding: OperandEncoding, dims: list[ir.Value]
+) -> ir.Value:
     """What is accumulated into, packed; a fill fills a packed tensor."""
     init = op.operands[-1]
     attribute = encoding.attribute(op.context)

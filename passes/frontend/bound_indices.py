@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...dialects.ir.bindings import Attribute, IntegerType, Operation, Value
+from ...dialects import ir
 from ...dialects.ops.constraints import DYNAMIC, shape_of
 from ..base import Pass
 from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
@@ -33,7 +33,7 @@ class BoundIndices(Pass):
 
     name: ClassVar[str] = "bound-indices"
 
-    def run(self, module: Operation) -> None:
+    def run(self, module: ir.Operation) -> None:
         apply_patterns(module, [SignIndices()])
         apply_patterns(module, [ClampGather(), UpdateOneWindow(), AddNothing(), WriteBeside()])
 
@@ -54,31 +54,31 @@ class SignIndices(Pattern[list[int]]):
         *("stablehlo.dynamic_slice", "stablehlo.dynamic_update_slice"),
     )
 
-    def match(self, op: Operation) -> list[int] | Miss:
+    def match(self, op: ir.Operation) -> list[int] | Miss:
         """The positions of the operands."""
         found = [index for index in _index_operands(op) if _is_unsigned(op.operands[index])]
         return found or Miss("its indices are signed", silent=True)
 
-    def rewrite(self, op: Operation, match: list[int], rewriter: Rewriter) -> None:
+    def rewrite(self, op: ir.Operation, match: list[int], rewriter: Rewriter) -> None:
         b = IndexBuilder(rewriter.before(op), op.location)
         for index in match:
             rewriter.set_operand(op, index, _signed(b, op.operands[index]))
 
 
-def _index_operands(op: Operation) -> list[int]:
+def _index_operands(op: ir.Operation) -> list[int]:
     if op.name in ("stablehlo.gather", "stablehlo.scatter"):
         return [len(op.operands) // 2]  # n operands, the indices, n updates
     first = 1 if op.name == "stablehlo.dynamic_slice" else 2
     return list(range(first, len(op.operands)))
 
 
-def _is_unsigned(value: Value) -> bool:
+def _is_unsigned(value: ir.Value) -> bool:
     element = element_type(value)
-    return isinstance(element, IntegerType) and element.is_unsigned
+    return isinstance(element, ir.IntegerType) and element.is_unsigned
 
 
-def _signed(b: IndexBuilder, value: Value) -> Value:
-    width = IntegerType(element_type(value)).width
+def _signed(b: IndexBuilder, value: ir.Value) -> ir.Value:
+    width = ir.IntegerType(element_type(value)).width
     if width == _WIDEST:
         shape = shape_of(value)
         most = b.op(
@@ -89,7 +89,7 @@ def _signed(b: IndexBuilder, value: Value) -> Value:
             {"broadcast_dimensions": b.array()},
         )
         value = b.op("minimum", [value, most], shape, element_type(value))
-    signed = IntegerType.get_signless(32 if width < 32 else 64, b.loc.context)
+    signed = ir.IntegerType.get_signless(32 if width < 32 else 64, b.loc.context)
     return b.op("convert", [value], shape_of(value), signed)
 
 
@@ -104,7 +104,7 @@ class ClampGather(Pattern[list[int]]):
 
     roots = ("stablehlo.gather",)
 
-    def match(self, op: Operation) -> list[int] | Miss:
+    def match(self, op: ir.Operation) -> list[int] | Miss:
         """The last start in each indexed dim."""
         most = gather_limits(op)
         if most is None:
@@ -115,7 +115,7 @@ class ClampGather(Pattern[list[int]]):
             return _UNKNOWN
         return most
 
-    def rewrite(self, op: Operation, match: list[int], rewriter: Rewriter) -> None:
+    def rewrite(self, op: ir.Operation, match: list[int], rewriter: Rewriter) -> None:
         b = IndexBuilder(rewriter.before(op), op.location)
         indices, dim = op.operands[1], vector_dim(op, "dimension_numbers")
         if len(set(match)) == 1:
@@ -138,7 +138,7 @@ class UpdateOneWindow(Pattern[Scatter]):
 
     roots = ("stablehlo.scatter",)
 
-    def match(self, op: Operation) -> Scatter | Miss:
+    def match(self, op: ir.Operation) -> Scatter | Miss:
         found = read_scatter(op)
         if found is None:
             return _UNKNOWN
@@ -148,11 +148,11 @@ class UpdateOneWindow(Pattern[Scatter]):
             return Miss("combines in a way of its own", silent=True)
         return found
 
-    def rewrite(self, op: Operation, match: Scatter, rewriter: Rewriter) -> None:
+    def rewrite(self, op: ir.Operation, match: Scatter, rewriter: Rewriter) -> None:
         b = IndexBuilder(rewriter.before(op), op.location)
         operand, window, element = match.operand, match.window, element_type(match.operand)
         starts = [b.constant(0, match.indices, []) for _ in window]
-        fits: Value | None = None
+        fits: ir.Value | None = None
         for number, (dim, most) in enumerate(zip(match.dims, match.most, strict=True)):
             part = b.component(match.indices, match.vector_dim, number)
             scalar = b.reshape(part, [])
@@ -161,7 +161,7 @@ class UpdateOneWindow(Pattern[Scatter]):
                 fits = b.both(fits, b.compare("EQ", starts[dim], scalar))
         new = b.reshape(match.updates, window)
         if match.combiner or fits is not None:
-            sizes: dict[str, Attribute] = {"slice_sizes": b.array(*window)}
+            sizes: dict[str, ir.Attribute] = {"slice_sizes": b.array(*window)}
             old = b.op("dynamic_slice", [operand, *starts], window, element, sizes)
             if match.combiner:
                 new = b.op(match.combiner, [old, new], window, element)
@@ -184,7 +184,7 @@ class AddNothing(Pattern[Scatter]):
 
     roots = ("stablehlo.scatter",)
 
-    def match(self, op: Operation) -> Scatter | Miss:
+    def match(self, op: ir.Operation) -> Scatter | Miss:
         found = read_scatter(op)
         if found is None:
             return _UNKNOWN
@@ -194,7 +194,7 @@ class AddNothing(Pattern[Scatter]):
             return Miss("no update leaves everything as it is", silent=True)
         return found
 
-    def rewrite(self, op: Operation, match: Scatter, rewriter: Rewriter) -> None:
+    def rewrite(self, op: ir.Operation, match: Scatter, rewriter: Rewriter) -> None:
         b = IndexBuilder(rewriter.before(op), op.location)
         neutral = _neutral(match)
         assert neutral is not None
@@ -220,7 +220,7 @@ class WriteBeside(Pattern[Scatter]):
 
     roots = ("stablehlo.scatter",)
 
-    def match(self, op: Operation) -> Scatter | Miss:
+    def match(self, op: ir.Operation) -> Scatter | Miss:
         found = read_scatter(op)
         if found is None:
             return _UNKNOWN
@@ -231,7 +231,7 @@ class WriteBeside(Pattern[Scatter]):
             return Miss("its indices are of a type too narrow for one more", silent=True)
         return found
 
-    def rewrite(self, op: Operation, match: Scatter, rewriter: Rewriter) -> None:
+    def rewrite(self, op: ir.Operation, match: Scatter, rewriter: Rewriter) -> None:
         b = IndexBuilder(rewriter.before(op), op.location)
         shape, element = shape_of(match.operand), element_type(match.operand)
         first = match.dims[0]
@@ -241,7 +241,7 @@ class WriteBeside(Pattern[Scatter]):
 
         margin = [match.window[d] if d == first else 0 for d in range(len(shape))]
         large = [size + more for size, more in zip(shape, margin, strict=True)]
-        attributes: dict[str, Attribute] = {
+        attributes: dict[str, ir.Attribute] = {
             "edge_padding_low": b.array(*(0 for _ in shape)),
             "edge_padding_high": b.array(*margin),
             "interior_padding": b.array(*(0 for _ in shape)),
@@ -263,10 +263,10 @@ def _neutral(scatter: Scatter) -> float | None:
     return neutral_element(scatter.combiner or "", element_type(scatter.operand))
 
 
-def _clamped_components(b: IndexBuilder, scatter: Scatter) -> tuple[list[Value], Value]:
+def _clamped_components(b: IndexBuilder, scatter: Scatter) -> tuple[list[ir.Value], ir.Value]:
     """The components of a scatter's index vectors, clamped, and where none was changed by that."""
-    found: list[Value] = []
-    fits: Value | None = None
+    found: list[ir.Value] = []
+    fits: ir.Value | None = None
     for number, most in enumerate(scatter.most):
         part = b.component(scatter.indices, scatter.vector_dim, number)
         found.append(b.clamped(part, most))
@@ -275,7 +275,7 @@ def _clamped_components(b: IndexBuilder, scatter: Scatter) -> tuple[list[Value],
     return found, fits
 
 
-def _are_inside(indices: Value, most: Sequence[int], dim: int) -> bool:
+def _are_inside(indices: ir.Value, most: Sequence[int], dim: int) -> bool:
     """Whether all index vectors, which lie along ``dim``, are known to be."""
     ranges = component_ranges(indices, dim, len(most))
     return all(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...dialects.ir.bindings import FloatType, IntegerType, Operation, RankedTensorType, Type, Value
+from ...dialects import ir
 from ...dialects.upstream.arith import Scalars
 from ...dialects.upstream.linalg import TensorBuilder, with_element_type
 from ..base import Pass
@@ -27,7 +27,7 @@ class KeepIntegerConverts(Pass):
 
     name: ClassVar[str] = "keep-integer-converts"
 
-    def run(self, module: Operation) -> None:
+    def run(self, module: ir.Operation) -> None:
         apply_patterns(module, [KeepIntegerConvert()])
 
 
@@ -36,8 +36,8 @@ class _Convert:
     """An ``arith`` convert of signless integers."""
 
     name: str
-    source: Type
-    result: Type
+    source: ir.Type
+    result: ir.Type
 
 
 class KeepIntegerConvert(Pattern[_Convert]):
@@ -53,27 +53,27 @@ class KeepIntegerConvert(Pattern[_Convert]):
 
     roots = ("stablehlo.convert",)
 
-    def match(self, op: Operation) -> _Convert | Miss:
+    def match(self, op: ir.Operation) -> _Convert | Miss:
         source, result = (
-            RankedTensorType(v.type).element_type for v in (*op.operands, *op.results)
+            ir.RankedTensorType(v.type).element_type for v in (*op.operands, *op.results)
         )
-        if not isinstance(source, IntegerType):
+        if not isinstance(source, ir.IntegerType):
             return Miss("not a convert of integers", silent=True)
         if not any(use.owner.operation.name in _PRODUCTS for use in op.results[0].uses):
             return Miss("no product uses it", silent=True)
         unsigned = source.is_unsigned or source.width == 1
-        signless = IntegerType.get_signless(source.width, op.context)
-        if isinstance(result, FloatType):
+        signless = ir.IntegerType.get_signless(source.width, op.context)
+        if isinstance(result, ir.FloatType):
             return _Convert("uitofp" if unsigned else "sitofp", signless, result)
-        if not isinstance(result, IntegerType) or not unsigned or result.width <= source.width:
+        if not isinstance(result, ir.IntegerType) or not unsigned or result.width <= source.width:
             return Miss("the product keeps the sign", silent=True)
-        return _Convert("extui", signless, IntegerType.get_signless(result.width, op.context))
+        return _Convert("extui", signless, ir.IntegerType.get_signless(result.width, op.context))
 
-    def rewrite(self, op: Operation, match: _Convert, rewriter: Rewriter) -> None:
+    def rewrite(self, op: ir.Operation, match: _Convert, rewriter: Rewriter) -> None:
         b = TensorBuilder(rewriter.before(op), op.location)
-        result = RankedTensorType(op.results[0].type).element_type
+        result = ir.RankedTensorType(op.results[0].type).element_type
 
-        def body(s: Scalars, arguments: list[Value]) -> Value:
+        def body(s: Scalars, arguments: list[ir.Value]) -> ir.Value:
             return s.convert(match.name, arguments[0], match.result)
 
         value = _bitcast(b, op.operands[0], match.source)
@@ -81,7 +81,7 @@ class KeepIntegerConvert(Pattern[_Convert]):
         rewriter.replace(op, [_bitcast(b, value, result)])
 
 
-def _bitcast(b: TensorBuilder, value: Value, element: Type) -> Value:
+def _bitcast(b: TensorBuilder, value: ir.Value, element: ir.Type) -> ir.Value:
     """The same integers with or without a sign; nothing where they are that already."""
     type_ = with_element_type(value.type, element)
     return value if value.type == type_ else b.op("stablehlo.bitcast_convert", [value], type_)

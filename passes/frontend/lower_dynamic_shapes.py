@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...dialects.ir.bindings import AffineMap, IndexType, Operation, RankedTensorType, Value
+from ...dialects import ir
 from ...dialects.upstream.linalg import TensorBuilder, dims_map, tensor_type
 from ...dialects.upstream.stablehlo import i64_array
 from ..base import Pass
@@ -32,11 +32,11 @@ class LowerDynamicShapes(Pass):
 
     name = "lower-dynamic-shapes"
 
-    def run(self, module: Operation) -> None:
+    def run(self, module: ir.Operation) -> None:
         apply_patterns(module, [LowerReshape(), LowerBroadcast()])
 
 
-class LowerReshape(Pattern[RankedTensorType]):
+class LowerReshape(Pattern[ir.RankedTensorType]):
     """%y = stablehlo.dynamic_reshape %x, %shape
     // =>
     %y = tensor.reshape %x(%shape)
@@ -44,10 +44,10 @@ class LowerReshape(Pattern[RankedTensorType]):
 
     roots = ("stablehlo.dynamic_reshape",)
 
-    def match(self, op: Operation) -> RankedTensorType | Miss:
+    def match(self, op: ir.Operation) -> ir.RankedTensorType | Miss:
         return tensor_type(op.results[0])
 
-    def rewrite(self, op: Operation, match: RankedTensorType, rewriter: Rewriter) -> None:
+    def rewrite(self, op: ir.Operation, match: ir.RankedTensorType, rewriter: Rewriter) -> None:
         b = TensorBuilder(rewriter.before(op), op.location)
         rewriter.replace(op, [b.op("tensor.reshape", list(op.operands), match)])
 
@@ -60,7 +60,7 @@ class LowerBroadcast(Pattern[list[int]]):
 
     roots = ("stablehlo.dynamic_broadcast_in_dim",)
 
-    def match(self, op: Operation) -> list[int] | Miss:
+    def match(self, op: ir.Operation) -> list[int] | Miss:
         """The operand's dimensions that are expanded."""
         source, result = tensor_type(op.operands[0]), tensor_type(op.results[0])
         expanding, kept = (
@@ -78,7 +78,7 @@ class LowerBroadcast(Pattern[list[int]]):
             found.append(dim)
         return found
 
-    def rewrite(self, op: Operation, match: list[int], rewriter: Rewriter) -> None:
+    def rewrite(self, op: ir.Operation, match: list[int], rewriter: Rewriter) -> None:
         b = TensorBuilder(rewriter.before(op), op.location)
         value, shape = op.operands
         result = tensor_type(op.results[0])
@@ -88,24 +88,24 @@ class LowerBroadcast(Pattern[list[int]]):
             value, dims = _drop(b, value, match), [dims[dim] for dim in kept]
         init = _empty(b, result, shape)
         with op.context:
-            maps = dims_map(result.rank, dims), AffineMap.get_identity(result.rank)
+            maps = dims_map(result.rank, dims), ir.AffineMap.get_identity(result.rank)
         made = b.generic([(value, maps[0])], (init, maps[1]), lambda s, arguments: arguments[0])
         rewriter.replace(op, [made])
 
 
-def _drop(b: TensorBuilder, value: Value, dims: list[int]) -> Value:
+def _drop(b: TensorBuilder, value: ir.Value, dims: list[int]) -> ir.Value:
     """Without dimensions of size 1; a dynamic one is known to be 1."""
     type_ = tensor_type(value)
     if any(type_.is_dynamic_dim(dim) for dim in dims):
         shape = [1 if dim in dims else size for dim, size in enumerate(type_.shape)]
-        static = RankedTensorType.get(shape, type_.element_type, loc=b.loc)
+        static = ir.RankedTensorType.get(shape, type_.element_type, loc=b.loc)
         value = b.op("tensor.cast", [value], static)
     return b.drop_unit_dims(value, dims)
 
 
-def _empty(b: TensorBuilder, type_: RankedTensorType, shape: Value) -> Value:
-    index = IndexType.get(b.loc.context)
-    sizes: list[Value] = []
+def _empty(b: TensorBuilder, type_: ir.RankedTensorType, shape: ir.Value) -> ir.Value:
+    index = ir.IndexType.get(b.loc.context)
+    sizes: list[ir.Value] = []
     for dim in range(type_.rank):
         if type_.is_dynamic_dim(dim):
             element = tensor_type(shape).element_type

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...dialects.ir.bindings import Operation
+from ...dialects import ir
 from ..base import Pass
 from ..rewriting import apply_patterns
 from .quantization.linalg_quantization import LINALG_PATTERNS
@@ -30,5 +30,5 @@ class RaiseLinalg(Pass):
 
     name = "raise-linalg"
 
-    def run(self, module: Operation) -> None:
+    def run(self, module: ir.Operation) -> None:
         apply_patterns(module, LINALG_PATTERNS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...dialects.ir.bindings import Operation
+from ...dialects import ir
 from ..base import Pass
 from ..rewriting import apply_patterns
 from .collectives.collectives import collective_patterns
@@ -39,7 +39,7 @@ class RaiseStablehlo(Pass):
 
     name = "raise-stablehlo"
 
-    def run(self, module: Operation) -> None:
+    def run(self, module: ir.Operation) -> None:
         grid = DeviceGrid.of(module)
         refuse_global_programs(module, grid.partitions or 1)
         patterns = (*QUANTIZATION_PATTERNS, *collective_patterns(grid), DropShardingCall())

@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...dialects.ir.bindings import Operation, UnitAttr
-from ...dialects.ir.functions import (
-    DONATED,
-    argument_attributes,
-    functions_of,
-    result_attributes,
-    set_argument_attributes,
-    set_result_attributes,
-)
+from ...dialects import ir
 from ..base import Pass
 
 COUNTS = ("num_partitions", "num_replicas")
@@ -44,23 +36,23 @@ class RecordShardings(Pass):
 
     name = "record-shardings"
 
-    def run(self, module: Operation) -> None:
+    def run(self, module: ir.Operation) -> None:
         for count in COUNTS:
             old, new = f"mhlo.{count}", f"headrace.{count}"
             if old in module.attributes and new not in module.attributes:
                 module.attributes[new] = module.attributes[old]
-        for function in functions_of(module):
-            arguments = argument_attributes(function)
-            results = result_attributes(function)
+        for function in ir.functions_of(module):
+            arguments = ir.argument_attributes(function)
+            results = ir.result_attributes(function)
             found = False
             for attributes in (*arguments, *results):
                 if _ALIASING in attributes or "jax.buffer_donor" in attributes:
                     attributes.pop(_ALIASING, None)
-                    attributes[DONATED] = UnitAttr.get(module.context)
+                    attributes[ir.DONATED] = ir.UnitAttr.get(module.context)
                     found = True
                 if "mhlo.sharding" in attributes:
                     attributes.setdefault("headrace.sharding", attributes["mhlo.sharding"])
                     found = True
             if found:
-                set_argument_attributes(function, arguments)
-                set_result_attributes(function, results)
+                ir.set_argument_attributes(function, arguments)
+                ir.set_result_attributes(function, results)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from ...dialects.ir.bindings import InsertionPoint, Operation, Value, walk
+from ...dialects import ir
 from ...dialects.upstream.torch import DTYPES, UNKNOWN, TorchBuilder, TorchTensor
 from ..base import Pass
 from ..rewriting import Miss
@@ -37,15 +37,15 @@ class SplitAttention(Pass):
     name: ClassVar[str] = "split-attention"
     target: str = field(default="cpu", metadata={"help": "as in headrace-compile --target"})
 
-    def run(self, module: Operation) -> None:
+    def run(self, module: ir.Operation) -> None:
         target = fp8_support(self.target).name
-        for op in walk(module):
+        for op in ir.walk(module):
             if op.name != ATTENTION:
                 continue
             attention = read_attention(op)
             if isinstance(attention, Miss):
                 continue  # an error follows, unless torch-mlir can do more than we
-            b = TorchBuilder(InsertionPoint(op), op.location)
+            b = TorchBuilder(ir.InsertionPoint(op), op.location)
             if _is_kept(target, attention):
                 value = _kept(b, attention, list(op.operands))
             else:
@@ -71,7 +71,7 @@ def _is_kept(target: str, attention: Attention) -> bool:
     return fault_of_kept(attention) is None
 
 
-def _kept(b: TorchBuilder, attention: Attention, operands: list[Value]) -> Value:
+def _kept(b: TorchBuilder, attention: Attention, operands: list[ir.Value]) -> ir.Value:
     """The same op, in the form that IREE computes."""
     *_, scale, _ = range(len(operands))
     if attention.has_default_scale:
@@ -86,7 +86,7 @@ def _kept(b: TorchBuilder, attention: Attention, operands: list[Value]) -> Value
     return b.aten("masked_fill.Scalar", [result, dead, b.float_(0.0)], attention.result)
 
 
-def _of_full_shape(b: TorchBuilder, attention: Attention, mask: Value) -> Value:
+def _of_full_shape(b: TorchBuilder, attention: Attention, mask: ir.Value) -> ir.Value:
     """A mask with as many dimensions as query, the last two [L, S]."""
     type_ = _type(mask)
     rank = len(attention.result.sizes)
@@ -103,7 +103,7 @@ def _of_full_shape(b: TorchBuilder, attention: Attention, mask: Value) -> Value:
     return b.aten("expand", [mask, shape, b.bool_(False)], type_.sized(wanted))
 
 
-def _rows_without_keys(b: TorchBuilder, mask: Value) -> Value:
+def _rows_without_keys(b: TorchBuilder, mask: ir.Value) -> ir.Value:
     """Which rows, [..., L, 1], of a mask let nothing pass."""
     type_ = _type(mask)
     row = TorchTensor((*type_.sizes[:-1], 1), "i1")
@@ -122,12 +122,12 @@ class _Split:
         self._a = attention
         self._wide = "f64" if attention.result.element == "f64" else "f32"
 
-    def build(self) -> Value:
+    def build(self) -> ir.Value:
         b, a = self._b, self._a
         if a.lengths[1] == 0:
             return self._nothing()
         query, key, value = (b.convert(v, self._wide) for v in (a.query, a.key, a.value))
-        scale = a.scale if isinstance(a.scale, Value) else b.float_(a.scale)
+        scale = a.scale if isinstance(a.scale, ir.Value) else b.float_(a.scale)
         scores = self._by_heads(self._product(self._by_groups(query), self._transposed(key)))
         scores = b.aten("mul.Scalar", [scores, scale], _type(scores))
         if a.is_causal:
@@ -138,7 +138,7 @@ class _Split:
         product = self._by_heads(self._product(self._by_groups(weights), value))
         return b.convert(b.aten("div.Tensor", [product, sums], _type(product)), a.result.element)
 
-    def _nothing(self) -> Value:
+    def _nothing(self) -> ir.Value:
         """The sum over no keys; IREE 3.13 crashes on it."""
         b, a = self._b, self._a
         rank = len(a.result.sizes)
@@ -148,7 +148,7 @@ class _Split:
         operands = [b.ints(sizes), b.int_(DTYPES[a.result.element]), none, none, none]
         return b.aten("zeros", operands, a.result)
 
-    def _weights(self, scores: Value) -> tuple[Value, Value]:
+    def _weights(self, scores: ir.Value) -> tuple[ir.Value, ir.Value]:
         """exp(scores - their row's largest), and each row's sum of that."""
         b, type_ = self._b, _type(scores)
         row = type_.sized((*type_.sizes[:-1], 1))
@@ -165,14 +165,14 @@ class _Split:
             sums = b.aten("masked_fill.Scalar", [sums, dead, b.float_(1.0)], row)
         return weights, sums
 
-    def _with_mask(self, scores: Value, mask: Value) -> Value:
+    def _with_mask(self, scores: ir.Value, mask: ir.Value) -> ir.Value:
         b, type_ = self._b, _type(scores)
         if _type(mask).element == "i1":
             return b.aten("where.ScalarOther", [mask, scores, b.float_(-math.inf)], type_)
         mask = b.convert(mask, self._wide)
         return b.aten("add.Tensor", [scores, mask, b.int_(1)], type_)
 
-    def _causal_mask(self) -> Value:
+    def _causal_mask(self) -> ir.Value:
         """Bools [L, S]: query i sees keys up to i."""
         b, a = self._b, self._a
         rank = len(a.result.sizes)
@@ -183,23 +183,23 @@ class _Split:
         i = b.aten("unsqueeze", [i, b.int_(1)], column_type.sized((rows, 1)))
         return b.aten("ge.Tensor", [i, j], TorchTensor((rows, columns), "i1"))
 
-    def _iota(self, count: Value, size: int) -> Value:
+    def _iota(self, count: ir.Value, size: int) -> ir.Value:
         none = self._b.none()
         return self._b.aten("arange", [count, *(none,) * 4], TorchTensor((size,), "si64"))
 
-    def _transposed(self, value: Value) -> Value:
+    def _transposed(self, value: ir.Value) -> ir.Value:
         b, type_ = self._b, _type(value)
         *batch, rows, columns = type_.sizes
         type_ = type_.sized((*batch, columns, rows))
         return b.aten("transpose.int", [value, b.int_(-2), b.int_(-1)], type_)
 
-    def _product(self, lhs: Value, rhs: Value) -> Value:
+    def _product(self, lhs: ir.Value, rhs: ir.Value) -> ir.Value:
         left, right = _type(lhs), _type(rhs)
         batch = map(_broadcast, left.sizes[:-2], right.sizes[:-2])
         type_ = left.sized((*batch, left.sizes[-2], right.sizes[-1]))
         return self._b.aten("matmul", [lhs, rhs], type_)
 
-    def _by_groups(self, value: Value) -> Value:
+    def _by_groups(self, value: ir.Value) -> ir.Value:
         """[..., heads * n, L, X] as [..., heads, n * L, X]: the rows of one product."""
         b, type_, n = self._b, _type(value), self._a.groups
         if n == 1:
@@ -213,7 +213,7 @@ class _Split:
         type_ = type_.sized((*batch, heads // n, merged, columns))
         return b.aten("flatten.using_ints", [value, first, last], type_)
 
-    def _by_heads(self, value: Value) -> Value:
+    def _by_heads(self, value: ir.Value) -> ir.Value:
         """The way back from ``_by_groups``."""
         b, type_, n = self._b, _type(value), self._a.groups
         if n == 1:
@@ -228,7 +228,7 @@ class _Split:
         return b.aten("flatten.using_ints", [value, first, last], type_)
 
 
-def _type(value: Value) -> TorchTensor:
+def _type(value: ir.Value) -> TorchTensor:
     """The type of a value that ``read_attention`` has looked at, or that is made here."""
     type_ = TorchTensor.of(value)
     if type_ is None:

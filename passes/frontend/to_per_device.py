@@ -6,32 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...dialects.ir.bindings import (
-    Attribute,
-    DenseElementsAttr,
-    DenseI64ArrayAttr,
-    FlatSymbolRefAttr,
-    InsertionPoint,
-    IntegerAttr,
-    Operation,
-    RankedTensorType,
-    StringAttr,
-    UnitAttr,
-    Value,
-    defining_op,
-    error_at,
-    operations_of,
-    walk,
-)
-from ...dialects.ir.functions import (
-    Attributes,
-    argument_attributes,
-    functions_of,
-    result_attributes,
-    set_argument_attributes,
-    set_function_type,
-    set_result_attributes,
-)
+from ...dialects import ir
 from ...dialects.ir.native_passes import run_native_pipeline
 from ...dialects.upstream.stablehlo import call_target, constant_elements, i64_array
 from ..analysis.shardings import Tiling, tile_count
@@ -44,9 +19,9 @@ from .per_device.dimension_tilings import ANNOTATION, TO_GLOBAL, TO_LOCAL, Tilin
 _DROPPED_ATTRIBUTES = ("jax.", "tf.", "mhlo.layout_mode", "mhlo.memory_kind", "mhlo.sharding")
 
 
-def has_manual_parts(module: Operation) -> bool:
+def has_manual_parts(module: ir.Operation) -> bool:
     """Whether ``shard_map`` boundaries are in it, as custom calls."""
-    return any(call_target(op) in (TO_LOCAL, TO_GLOBAL) for op in walk(module))
+    return any(call_target(op) in (TO_LOCAL, TO_GLOBAL) for op in ir.walk(module))
 
 
 @dataclass(frozen=True)
@@ -67,29 +42,29 @@ class ToPerDevice(Pass):
 
     name: ClassVar[str] = "to-per-device"
 
-    def run(self, module: Operation) -> None:
+    def run(self, module: ir.Operation) -> None:
         if not has_manual_parts(module):
             return
-        for op in walk(module):
+        for op in ir.walk(module):
             check_boundary(op)
         _inline_global_side(module)
         devices = _partitions(module)
-        for function in functions_of(module):
+        for function in ir.functions_of(module):
             if _is_public(function):
                 _localize(function, devices)
 
 
-def _partitions(module: Operation) -> int:
+def _partitions(module: ir.Operation) -> int:
     if "mhlo.num_partitions" not in module.attributes:
-        raise error_at(module, "the module has no mhlo.num_partitions")
-    return IntegerAttr(module.attributes["mhlo.num_partitions"]).value
+        raise ir.error_at(module, "the module has no mhlo.num_partitions")
+    return ir.IntegerAttr(module.attributes["mhlo.num_partitions"]).value
 
 
-def _is_public(function: Operation) -> bool:
+def _is_public(function: ir.Operation) -> bool:
     attributes = function.attributes
     return (
         "sym_visibility" not in attributes
-        or StringAttr(attributes["sym_visibility"]).value == "public"
+        or ir.StringAttr(attributes["sym_visibility"]).value == "public"
     )
 
 
@@ -97,18 +72,18 @@ def _is_public(function: Operation) -> bool:
 # and all that ties them are in the public functions themselves.
 
 
-def _inline_global_side(module: Operation) -> None:
+def _inline_global_side(module: ir.Operation) -> None:
     _mark_local_calls(module)
     # No canonicalization: it would merge constants of both sides.
     run_native_pipeline(module, "builtin.module(inline{default-pipeline=},symbol-dce)")
-    for op in walk(module):
+    for op in ir.walk(module):
         if op.name == "func.call" and "no_inline" in op.attributes:
             del op.attributes["no_inline"]
 
 
-def _mark_local_calls(module: Operation) -> None:
+def _mark_local_calls(module: ir.Operation) -> None:
     """Keeps the calls that are made on one device's tensors from inlining."""
-    functions = {StringAttr(f.attributes["sym_name"]).value: f for f in functions_of(module)}
+    functions = {ir.StringAttr(f.attributes["sym_name"]).value: f for f in ir.functions_of(module)}
     pending = [name for name, function in functions.items() if _is_public(function)]
     seen = set(pending)
     kept = {name: _calls(function) for name, function in functions.items()}
@@ -122,22 +97,22 @@ def _mark_local_calls(module: Operation) -> None:
         kept[name] = local
     for calls in kept.values():
         for call in calls:
-            call.attributes["no_inline"] = UnitAttr.get(module.context)
+            call.attributes["no_inline"] = ir.UnitAttr.get(module.context)
 
 
-def _calls(function: Operation) -> list[Operation]:
-    return [op for op in walk(function) if op.name == "func.call"]
+def _calls(function: ir.Operation) -> list[ir.Operation]:
+    return [op for op in ir.walk(function) if op.name == "func.call"]
 
 
-def _callee(call: Operation) -> str:
-    return FlatSymbolRefAttr(call.attributes["callee"]).value
+def _callee(call: ir.Operation) -> str:
+    return ir.FlatSymbolRefAttr(call.attributes["callee"]).value
 
 
-def _local_calls(function: Operation) -> list[Operation]:
+def _local_calls(function: ir.Operation) -> list[ir.Operation]:
     """The calls that work on what a boundary has made local."""
-    local: set[Value] = set()
-    calls: list[Operation] = []
-    for op in walk(function):
+    local: set[ir.Value] = set()
+    calls: list[ir.Operation] = []
+    for op in ir.walk(function):
         if call_target(op) == TO_GLOBAL:
             continue
         if call_target(op) == TO_LOCAL or any(v in local for v in op.operands):
@@ -148,20 +123,23 @@ def _local_calls(function: Operation) -> list[Operation]:
     return calls
 
 
-def _localize(function: Operation, devices: int) -> None:
+def _localize(function: ir.Operation, devices: int) -> None:
     """Gives everything in a public function one device's types."""
     block = function.regions[0].blocks[0]
     _separate_constants(function)
-    body = walk(function)[1:]
-    ends = list(operations_of(block)[-1].operands)
-    argument_entries, result_entries = argument_attributes(function), result_attributes(function)
+    body = ir.walk(function)[1:]
+    ends = list(ir.operations_of(block)[-1].operands)
+    argument_entries, result_entries = (
+        ir.argument_attributes(function),
+        ir.result_attributes(function),
+    )
     tilings = Tilings(devices)
     for value, entries in [
         *zip(block.arguments, argument_entries, strict=True),
         *zip(ends, result_entries, strict=True),
     ]:
         if "mhlo.sharding" in entries:
-            tilings.assign(function, value, StringAttr(entries["mhlo.sharding"]).value)
+            tilings.assign(function, value, ir.StringAttr(entries["mhlo.sharding"]).value)
     for op in body:
         tilings.visit(op)
     argument_texts = [tilings.text(v) for v in block.arguments]
@@ -171,7 +149,7 @@ def _localize(function: Operation, devices: int) -> None:
     # All tilings before any change: they are looked up by values and shapes.
     tiled = [(value, found) for value in values if any(found := tilings.of(value))]
     for value, found in tiled:
-        maker = defining_op(value)
+        maker = ir.defining_op(value)
         if maker is not None and is_cut(maker):
             cut_constant(maker, found, devices)
         else:
@@ -181,55 +159,57 @@ def _localize(function: Operation, devices: int) -> None:
     for op in body:
         if call_target(op) in (TO_LOCAL, TO_GLOBAL, ANNOTATION):
             _erase_boundary(op)
-    set_function_type(
+    ir.set_function_type(
         function,
         [argument.type for argument in block.arguments],
-        [value.type for value in operations_of(block)[-1].operands],
+        [value.type for value in ir.operations_of(block)[-1].operands],
     )
-    set_argument_attributes(function, _with_shardings(argument_entries, argument_texts, function))
-    set_result_attributes(function, _with_shardings(result_entries, result_texts, function))
+    ir.set_argument_attributes(
+        function, _with_shardings(argument_entries, argument_texts, function)
+    )
+    ir.set_result_attributes(function, _with_shardings(result_entries, result_texts, function))
 
 
-def _arguments(op: Operation) -> list[Value]:
+def _arguments(op: ir.Operation) -> list[ir.Value]:
     return [a for region in op.regions for block in region.blocks for a in block.arguments]
 
 
-def _separate_constants(function: Operation) -> None:
+def _separate_constants(function: ir.Operation) -> None:
     """A copy for each boundary, which may cut it, while others see it whole."""
-    for op in walk(function):
+    for op in ir.walk(function):
         if op.name != "stablehlo.constant":
             continue
         users = [use.owner.operation for use in op.results[0].uses]
         for user in users if len(users) > 1 else ():
             if call_target(user) in (TO_LOCAL, ANNOTATION):
-                copy = op.clone(InsertionPoint.after(op)).operation
+                copy = op.clone(ir.InsertionPoint.after(op)).operation
                 user.operands[0] = copy.results[0]
 
 
 def _with_shardings(
-    entries: Sequence[Attributes], texts: Sequence[str], function: Operation
-) -> list[Attributes]:
-    found: list[Attributes] = []
+    entries: Sequence[ir.Attributes], texts: Sequence[str], function: ir.Operation
+) -> list[ir.Attributes]:
+    found: list[ir.Attributes] = []
     for old, text in zip(entries, texts, strict=True):
         kept = {k: a for k, a in old.items() if not k.startswith(_DROPPED_ATTRIBUTES)}
-        found.append({**kept, "mhlo.sharding": StringAttr.get(text, function.context)})
+        found.append({**kept, "mhlo.sharding": ir.StringAttr.get(text, function.context)})
     return found
 
 
-def _local_type(value: Value, tilings: Sequence[Tiling]) -> RankedTensorType:
+def _local_type(value: ir.Value, tilings: Sequence[Tiling]) -> ir.RankedTensorType:
     """The type of one device's tile."""
-    whole = RankedTensorType(value.type)
+    whole = ir.RankedTensorType(value.type)
     sizes = [n // tile_count(t) for n, t in zip(whole.shape, tilings, strict=True)]
-    return RankedTensorType.get(sizes, whole.element_type)
+    return ir.RankedTensorType.get(sizes, whole.element_type)
 
 
-def _fit_attributes(op: Operation) -> None:
+def _fit_attributes(op: ir.Operation) -> None:
     """Makes attributes that repeat a shape fit the new types."""
     if op.name == "stablehlo.constant":
         value = constant_elements(op.results[0])
         if value is not None and value.type != op.results[0].type:
             splat = value.get_splat_value()
-            op.attributes["value"] = DenseElementsAttr.get_splat(op.results[0].type, splat)
+            op.attributes["value"] = ir.DenseElementsAttr.get_splat(op.results[0].type, splat)
     elif op.name == "stablehlo.dynamic_slice":
         op.attributes["slice_sizes"] = _i64_array(op, shape_of(op.results[0]) or [])
     elif op.name == "stablehlo.slice":
@@ -240,13 +220,15 @@ def _fit_attributes(op: Operation) -> None:
         op.attributes["limit_indices"] = _i64_array(op, fitted)
 
 
-def _i64_array(op: Operation, numbers: list[int]) -> Attribute:
-    return DenseI64ArrayAttr.get(numbers, op.context)
+def _i64_array(op: ir.Operation, numbers: list[int]) -> ir.Attribute:
+    return ir.DenseI64ArrayAttr.get(numbers, op.context)
 
 
-def _erase_boundary(op: Operation) -> None:
+def _erase_boundary(op: ir.Operation) -> None:
     operand, result = op.operands[0], op.results[0]
     if operand.type != result.type:
-        raise error_at(op, f"the sharding makes {operand.type}, but the program says {result.type}")
+        raise ir.error_at(
+            op, f"the sharding makes {operand.type}, but the program says {result.type}"
+        )
     result.replace_all_uses_with(operand)
     op.erase()

@@ -6,7 +6,7 @@ import math
 import struct
 from dataclasses import dataclass
 
-from ...dialects.ir.bindings import Operation, Value
+from ...dialects import ir
 from ...dialects.upstream.torch import UNKNOWN, TorchTensor, is_none, torch_constant
 from ..rewriting import Miss
 
@@ -25,11 +25,11 @@ class Attention:
     or a ``!torch.float``.
     """
 
-    query: Value
-    key: Value
-    value: Value
-    mask: Value | None
-    scale: float | Value
+    query: ir.Value
+    key: ir.Value
+    value: ir.Value
+    mask: ir.Value | None
+    scale: float | ir.Value
     is_causal: bool
     groups: int
     types: tuple[TorchTensor, TorchTensor, TorchTensor]
@@ -45,12 +45,12 @@ class Attention:
     def has_default_scale(self) -> bool:
         """Whether the scale is ``1 / sqrt(D)``, in f32."""
         depth = self.types[0].sizes[-1]
-        if isinstance(self.scale, Value) or depth == UNKNOWN:
+        if isinstance(self.scale, ir.Value) or depth == UNKNOWN:
             return False
         return _in_f32(self.scale) == _in_f32(depth**-0.5)
 
 
-def read_attention(op: Operation) -> Attention | Miss:
+def read_attention(op: ir.Operation) -> Attention | Miss:
     """The attention that an op computes, if we can tell."""
     query, key, value, mask, dropout, causal, scale, gqa = op.operands
     types = [TorchTensor.of(v) for v in (query, key, value)]
@@ -73,7 +73,7 @@ def read_attention(op: Operation) -> Attention | Miss:
     groups = _groups(q, k, v) if is_grouped else 1
     if groups is None:
         return Miss("heads are not grouped evenly, or their numbers are not known")
-    number: float | Value | None = torch_constant(scale)
+    number: float | ir.Value | None = torch_constant(scale)
     if is_none(scale):
         number = None if q.sizes[-1] <= 0 else q.sizes[-1] ** -0.5
     elif number is None:
@@ -108,7 +108,7 @@ def fault_of_kept(attention: Attention) -> str | None:
         return "IREE broadcasts no batch dimension of query, key and value"
     if q[-1] == UNKNOWN or v[-1] == UNKNOWN:
         return "its head size is not known"
-    if isinstance(attention.scale, Value):
+    if isinstance(attention.scale, ir.Value):
         return "its scale is no constant"
     bits = _MANTISSA_BITS[attention.types[0].element]
     if not attention.has_default_scale and not _fits(attention.scale, bits):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...dialects.ir.bindings import Operation, RankedTensorType, Type, Value
+from ...dialects import ir
 from ...dialects.upstream.stablehlo import build, convert, integer
 from ..base import Pass
 from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
@@ -23,11 +23,11 @@ class WidenConvolutions(Pass):
 
     name: ClassVar[str] = "widen-convolutions"
 
-    def run(self, module: Operation) -> None:
+    def run(self, module: ir.Operation) -> None:
         apply_patterns(module, [WidenGroupedConvolution()])
 
 
-class WidenGroupedConvolution(Pattern[Type]):
+class WidenGroupedConvolution(Pattern[ir.Type]):
     """Operands of a grouped convolution, converted.
 
     %y = stablehlo.convolution(%x, %w) {feature_group_count = 3} : (bf16, bf16) -> f32
@@ -39,7 +39,7 @@ class WidenGroupedConvolution(Pattern[Type]):
 
     roots = ("stablehlo.convolution",)
 
-    def match(self, op: Operation) -> Type | Miss:
+    def match(self, op: ir.Operation) -> ir.Type | Miss:
         """The element type to convert to."""
         if integer(op, "feature_group_count") == 1:
             return Miss("has one group of features", silent=True)
@@ -48,7 +48,7 @@ class WidenGroupedConvolution(Pattern[Type]):
             return Miss("operands and result are of one element type", silent=True)
         return wide
 
-    def rewrite(self, op: Operation, match: Type, rewriter: Rewriter) -> None:
+    def rewrite(self, op: ir.Operation, match: ir.Type, rewriter: Rewriter) -> None:
         for index, operand in enumerate(op.operands):
             if _element(operand) != match:
                 ip = rewriter.before(op)
@@ -57,5 +57,5 @@ class WidenGroupedConvolution(Pattern[Type]):
                 rewriter.set_operand(op, index, kept)
 
 
-def _element(value: Value) -> Type:
-    return RankedTensorType(value.type).element_type
+def _element(value: ir.Value) -> ir.Type:
+    return ir.RankedTensorType(value.type).element_type

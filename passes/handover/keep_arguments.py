@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...dialects.ir.bindings import InsertionPoint, Operation, Value, operations_of
-from ...dialects.ir.functions import DONATED, argument_attributes, functions_of
+from ...dialects import ir
 from ...dialects.upstream.linalg import TensorBuilder
 from ..base import Pass
 from .buffers.device_of_values import devices_of_values
@@ -38,23 +37,23 @@ class KeepArguments(Pass):
 
     name: ClassVar[str] = "keep-arguments"
 
-    def run(self, module: Operation) -> None:
-        for function in functions_of(module):
+    def run(self, module: ir.Operation) -> None:
+        for function in ir.functions_of(module):
             blocks = list(function.regions[0].blocks)
             if not blocks:
                 continue
             devices = devices_of_values(module, function)
             readers = LaterReaders(function, devices)
-            attributes = argument_attributes(function)
-            donated: list[Value] = [
+            attributes = ir.argument_attributes(function)
+            donated: list[ir.Value] = [
                 argument
                 for argument, given in zip(blocks[0].arguments, attributes, strict=True)
-                if DONATED in given
+                if ir.DONATED in given
             ]
-            for op in [op for block in blocks for op in operations_of(block)]:
+            for op in [op for block in blocks for op in ir.operations_of(block)]:
                 for use in readers.borrowed(op):
                     if readers.root(use.value) in donated:
                         continue
                     top = readers.top(use.op)
-                    b = TensorBuilder(InsertionPoint(top), top.location)
+                    b = TensorBuilder(ir.InsertionPoint(top), top.location)
                     use.op.operands[use.index] = kept_copy(b, use.value, devices.get(use.value))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...dialects.ir.bindings import InsertionPoint, Operation, walk
+from ...dialects import ir
 from ...dialects.ir.native_passes import run_native_pipeline
 from ..base import Pass
 
@@ -24,21 +24,21 @@ class LoopsToCf(Pass):
 
     name = "loops-to-cf"
 
-    def run(self, module: Operation) -> None:
+    def run(self, module: ir.Operation) -> None:
         _rename_in_bodies(module, _SCF, _HIDDEN)
         run_native_pipeline(module, "builtin.module(convert-scf-to-cf)")
         _rename_in_bodies(module, _HIDDEN, _SCF)
 
 
-def _rename_in_bodies(module: Operation, old: str, new: str) -> None:
+def _rename_in_bodies(module: ir.Operation, old: str, new: str) -> None:
     """Inner ops first: the copies of outer ones take their regions as they are."""
-    found = [op for op in walk(module) if op.name.startswith(old) and _in_linalg_body(op)]
+    found = [op for op in ir.walk(module) if op.name.startswith(old) and _in_linalg_body(op)]
     for op in reversed(found):
         if op.name != "scf.yield" and op.name != "scf.condition":
             _rename(op, new + op.name.removeprefix(old))
 
 
-def _in_linalg_body(op: Operation) -> bool:
+def _in_linalg_body(op: ir.Operation) -> bool:
     parent = op.parent
     while parent is not None and parent.operation.name != "func.func":
         if parent.operation.name.startswith(("linalg.", "iree_linalg_ext.")):
@@ -47,15 +47,15 @@ def _in_linalg_body(op: Operation) -> bool:
     return False
 
 
-def _rename(op: Operation, name: str) -> None:
-    made = Operation.create(
+def _rename(op: ir.Operation, name: str) -> None:
+    made = ir.Operation.create(
         name,
         [result.type for result in op.results],
         list(op.operands),
         dict(op.attributes.items()),
         regions=len(op.regions),
         loc=op.location,
-        ip=InsertionPoint(op),
+        ip=ir.InsertionPoint(op),
     )
     for old, new in zip(op.regions, made.regions, strict=True):
         for block in list(old.blocks):

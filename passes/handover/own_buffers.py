@@ -5,16 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...dialects.ir.bindings import (
-    Attribute,
-    InsertionPoint,
-    IntegerAttr,
-    Operation,
-    Value,
-    defining_op,
-    operations_of,
-)
-from ...dialects.ir.functions import functions_of
+from ...dialects import ir
 from ...dialects.iree.flow import allocate
 from ...dialects.upstream.linalg import TensorBuilder, tensor_type
 from ...dialects.upstream.tensor import DYNAMIC
@@ -63,15 +54,15 @@ class OwnBuffers(Pass):
 
     name: ClassVar[str] = "own-buffers"
 
-    def run(self, module: Operation) -> None:
-        for function in functions_of(module):
+    def run(self, module: ir.Operation) -> None:
+        for function in ir.functions_of(module):
             if len(function.regions[0].blocks):
                 _Function(module, function).rewrite()
 
 
 class _Function:
-    def __init__(self, module: Operation, function: Operation) -> None:
-        self._ops = [op for block in function.regions[0].blocks for op in operations_of(block)]
+    def __init__(self, module: ir.Operation, function: ir.Operation) -> None:
+        self._ops = [op for block in function.regions[0].blocks for op in ir.operations_of(block)]
         self._devices = devices_of_values(module, function)
         self._readers = LaterReaders(function, self._devices)
 
@@ -90,22 +81,22 @@ class _Function:
             for use in self._readers.exposed(op):
                 self._copy(use)
 
-    def _start(self, use: Use, device: Attribute | None) -> None:
+    def _start(self, use: Use, device: ir.Attribute | None) -> None:
         """An allocation for ``use`` where it is of an empty tensor."""
         empty = _empty_behind(use.value)
         if empty is not None and device is not None:
-            b = TensorBuilder(InsertionPoint(use.op), use.op.location)
+            b = TensorBuilder(ir.InsertionPoint(use.op), use.op.location)
             made = allocate(b, use.value.type, list(empty.operands), device)
             use.op.operands[use.index] = made
 
-    def _put_together(self, concat: Operation) -> None:
+    def _put_together(self, concat: ir.Operation) -> None:
         device = self._devices.get(concat.results[0])
         if device is None:
             return
-        b = TensorBuilder(InsertionPoint(concat), concat.location)
+        b = TensorBuilder(ir.InsertionPoint(concat), concat.location)
         parts = list(concat.operands)
-        dim = IntegerAttr(concat.attributes["dim"]).value
-        starts: list[int | Value] = [0]
+        dim = ir.IntegerAttr(concat.attributes["dim"]).value
+        starts: list[int | ir.Value] = [0]
         for part in parts:
             starts.append(_sum(b, starts[-1], part, dim))
         type_ = tensor_type(concat.results[0])
@@ -128,27 +119,27 @@ class _Function:
         if device is None:
             device = self._device_of_user(use, top)
         if device is not None:
-            b = TensorBuilder(InsertionPoint(top), top.location)
+            b = TensorBuilder(ir.InsertionPoint(top), top.location)
             use.op.operands[use.index] = kept_copy(b, value, device)
 
-    def _device_of_user(self, use: Use, top: Operation) -> Attribute | None:
+    def _device_of_user(self, use: Use, top: ir.Operation) -> ir.Attribute | None:
         """Where what is on no certain device, an iota say, is written."""
         if top.name.startswith("cf."):
             return _device_behind(top, use.index, self._devices)
         return next((self._devices[r] for r in top.results if r in self._devices), None)
 
 
-def _empty_behind(value: Value) -> Operation | None:
+def _empty_behind(value: ir.Value) -> ir.Operation | None:
     """The ``tensor.empty`` that ``value`` is, or is a transfer of."""
-    op = defining_op(value)
+    op = ir.defining_op(value)
     while op is not None and op.name == "flow.tensor.transfer":
-        op = defining_op(op.operands[0])
+        op = ir.defining_op(op.operands[0])
     return op if op is not None and op.name == "tensor.empty" else None
 
 
 def _device_behind(
-    branch: Operation, index: int, devices: dict[Value, Attribute]
-) -> Attribute | None:
+    branch: ir.Operation, index: int, devices: dict[ir.Value, ir.Attribute]
+) -> ir.Attribute | None:
     """The device of the block argument that an operand of a branch becomes."""
     for block in branch.successors:
         for argument in block.arguments:
@@ -157,11 +148,11 @@ def _device_behind(
     return None
 
 
-def _as_index(b: TensorBuilder, number: int | Value) -> Value:
+def _as_index(b: TensorBuilder, number: int | ir.Value) -> ir.Value:
     return b.index(number) if isinstance(number, int) else number
 
 
-def _sum(b: TensorBuilder, start: int | Value, part: Value, dim: int) -> int | Value:
+def _sum(b: TensorBuilder, start: int | ir.Value, part: ir.Value, dim: int) -> int | ir.Value:
     size = tensor_type(part).shape[dim]
     if isinstance(start, int) and size != DYNAMIC:
         return start + size

@@ -5,16 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...dialects.ir.bindings import (
-    Attribute,
-    DenseI64ArrayAttr,
-    InsertionPoint,
-    Operation,
-    Value,
-    defining_op,
-    operations_of,
-)
-from ...dialects.ir.functions import functions_of
+from ...dialects import ir
 from ...dialects.upstream.linalg import TensorBuilder, tensor_type
 from ...dialects.upstream.tensor import DYNAMIC, VIEWS, slice_along
 from ..base import Pass
@@ -58,8 +49,8 @@ class SeparateUpdates(Pass):
 
     name: ClassVar[str] = "separate-updates"
 
-    def run(self, module: Operation) -> None:
-        for function in functions_of(module):
+    def run(self, module: ir.Operation) -> None:
+        for function in ir.functions_of(module):
             if not len(function.regions[0].blocks):
                 continue
             devices = devices_of_values(module, function)
@@ -67,15 +58,15 @@ class SeparateUpdates(Pass):
             clashing = [
                 op
                 for block in function.regions[0].blocks
-                for op in operations_of(block)
+                for op in ir.operations_of(block)
                 if op.name == "tensor.insert_slice" and sources.clashing_reader(op) is not None
             ]
             for op in clashing:
                 _separate(op, devices.get(op.results[0]))
 
 
-def _separate(op: Operation, device: Attribute | None) -> None:
-    b = TensorBuilder(InsertionPoint(op), op.location)
+def _separate(op: ir.Operation, device: ir.Attribute | None) -> None:
+    b = TensorBuilder(ir.InsertionPoint(op), op.location)
     source = op.operands[0]
     dim = _cut(op)
     if dim is None:
@@ -89,29 +80,29 @@ def _separate(op: Operation, device: Attribute | None) -> None:
     op.erase()
 
 
-def _cut(op: Operation) -> int | None:
+def _cut(op: ir.Operation) -> int | None:
     """The dimension along which what is inserted can be cut in two; None for
     a part of a tensor, which is in no buffer of its own, and where there is none."""
     source, target = op.operands[0], op.operands[1]
-    maker = defining_op(source)
+    maker = ir.defining_op(source)
     while maker is not None and maker.name in VIEWS:
-        maker = defining_op(maker.operands[0])
+        maker = ir.defining_op(maker.operands[0])
     if maker is not None and maker.name == "tensor.extract_slice":
         return None
     shape = tensor_type(source).shape
     if len(shape) != tensor_type(target).rank:
         return None
-    strides = list(DenseI64ArrayAttr(op.attributes["static_strides"]))
+    strides = list(ir.DenseI64ArrayAttr(op.attributes["static_strides"]))
     pairs = enumerate(zip(shape, strides, strict=True))
     return next((d for d, (n, step) in pairs if step == 1 and n not in (DYNAMIC, 0, 1)), None)
 
 
 def _insert_part(
-    b: TensorBuilder, op: Operation, part: Value, target: Value, dim: int, start: int
-) -> Value:
+    b: TensorBuilder, op: ir.Operation, part: ir.Value, target: ir.Value, dim: int, start: int
+) -> ir.Value:
     """``part`` of what ``op`` inserts, from ``start`` on along ``dim``, where it goes."""
-    offsets = list(DenseI64ArrayAttr(op.attributes["static_offsets"]))
-    sizes = list(DenseI64ArrayAttr(op.attributes["static_sizes"]))
+    offsets = list(ir.DenseI64ArrayAttr(op.attributes["static_offsets"]))
+    sizes = list(ir.DenseI64ArrayAttr(op.attributes["static_sizes"]))
     sizes[dim] = tensor_type(part).shape[dim]
     rest = list(op.operands)[2:]
     if offsets[dim] == DYNAMIC and start:
@@ -121,6 +112,6 @@ def _insert_part(
         offsets[dim] += start
     attributes = dict(op.attributes.items())
     with b.loc.context:
-        attributes["static_offsets"] = DenseI64ArrayAttr.get(offsets)
-        attributes["static_sizes"] = DenseI64ArrayAttr.get(sizes)
+        attributes["static_offsets"] = ir.DenseI64ArrayAttr.get(offsets)
+        attributes["static_sizes"] = ir.DenseI64ArrayAttr.get(sizes)
     return b.op("tensor.insert_slice", [part, target, *rest], target.type, attributes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...dialects.ir.bindings import ArrayAttr, DictAttr, HeadraceError, Operation, error_at, walk
+from ...dialects import ir
 from ..base import Pass
 
 _PER_VALUE = ("arg_attrs", "res_attrs")
@@ -21,12 +21,12 @@ class StripHeadrace(Pass):
 
     name: ClassVar[str] = "strip-headrace"
 
-    def run(self, module: Operation) -> None:
+    def run(self, module: ir.Operation) -> None:
         """Raises HeadraceError, with one diagnostic per headrace op left."""
-        left: list[HeadraceError] = []
-        for op in walk(module, bodies=False):
+        left: list[ir.HeadraceError] = []
+        for op in ir.walk(module, bodies=False):
             if op.name.startswith("headrace."):
-                left.append(error_at(op, f"'{op.name}' was not lowered"))
+                left.append(ir.error_at(op, f"'{op.name}' was not lowered"))
                 continue
             for name in list(op.attributes):
                 if name.startswith("headrace."):
@@ -34,14 +34,14 @@ class StripHeadrace(Pass):
                 elif name in _PER_VALUE:
                     _strip_each(op, name)
         if left:
-            raise HeadraceError(*(d for error in left for d in error.diagnostics))
+            raise ir.HeadraceError(*(d for error in left for d in error.diagnostics))
 
 
-def _strip_each(op: Operation, name: str) -> None:
-    old = [DictAttr(entry) for entry in ArrayAttr(op.attributes[name])]
+def _strip_each(op: ir.Operation, name: str) -> None:
+    old = [ir.DictAttr(entry) for entry in ir.ArrayAttr(op.attributes[name])]
     with op.context:
         new = [
-            DictAttr.get({a.name: a.attr for a in entry if not a.name.startswith("headrace.")})
+            ir.DictAttr.get({a.name: a.attr for a in entry if not a.name.startswith("headrace.")})
             for entry in old
         ]
-        op.attributes[name] = ArrayAttr.get(new)
+        op.attributes[name] = ir.ArrayAttr.get(new)

@@ -4,18 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...dialects.ir.bindings import (
-    Block,
-    BlockArgument,
-    FloatType,
-    InsertionPoint,
-    IntegerType,
-    Operation,
-    Type,
-    Value,
-    operations_of,
-    walk,
-)
+from ...dialects import ir
 from ...dialects.upstream.arith import Scalars
 from ..base import Pass
 from .buffers.branches import forwarded_operand
@@ -50,46 +39,48 @@ class WidenBlockArguments(Pass):
 
     name = "widen-block-arguments"
 
-    def run(self, module: Operation) -> None:
-        for function in [op for op in walk(module) if op.name == "func.func"]:
+    def run(self, module: ir.Operation) -> None:
+        for function in [op for op in ir.walk(module) if op.name == "func.func"]:
             for region in function.regions:
                 for block in [*region.blocks][1:]:
                     _widen(block)
 
 
-def _widen(block: Block) -> None:
+def _widen(block: ir.Block) -> None:
     narrow = [a for a in block.arguments if _is_narrow(a)]
     if not narrow:
         return
-    branches = [operations_of(b)[-1] for b in block.predecessors]
+    branches = [ir.operations_of(b)[-1] for b in block.predecessors]
     for argument in narrow:
-        _widen_argument(block, BlockArgument(argument), branches)
+        _widen_argument(block, ir.BlockArgument(argument), branches)
 
 
-def _is_narrow(value: Value) -> bool:
-    return isinstance(value.type, IntegerType | FloatType) and value.type.width < _WIDTH
+def _is_narrow(value: ir.Value) -> bool:
+    return isinstance(value.type, ir.IntegerType | ir.FloatType) and value.type.width < _WIDTH
 
 
-def _to_wide(value: Value, scalars: Scalars) -> Value:
+def _to_wide(value: ir.Value, scalars: Scalars) -> ir.Value:
     """A narrow scalar's bits in an i64."""
-    if isinstance(value.type, FloatType):
+    if isinstance(value.type, ir.FloatType):
         bits = scalars.integer_type(value.type.width)
         value = scalars.convert("bitcast", value, bits)
     return scalars.convert("extsi", value, scalars.integer_type(_WIDTH))
 
 
-def _to_narrow(value: Value, type_: Type, scalars: Scalars) -> Value:
+def _to_narrow(value: ir.Value, type_: ir.Type, scalars: Scalars) -> ir.Value:
     """The scalar whose bits ``_to_wide`` put into an i64."""
-    if isinstance(type_, FloatType):
+    if isinstance(type_, ir.FloatType):
         bits = scalars.convert("trunci", value, scalars.integer_type(type_.width))
         return scalars.convert("bitcast", bits, type_)
     return scalars.convert("trunci", value, type_)
 
 
-def _widen_argument(block: Block, argument: BlockArgument, branches: list[Operation]) -> None:
+def _widen_argument(
+    block: ir.Block, argument: ir.BlockArgument, branches: list[ir.Operation]
+) -> None:
     narrow = argument.type
-    first = operations_of(block)[0]
-    inside = Scalars(InsertionPoint(first), first.location)
+    first = ir.operations_of(block)[0]
+    inside = Scalars(ir.InsertionPoint(first), first.location)
     wide = inside.integer_type(_WIDTH)
     # Uses are moved first: the type of the argument changes under them.
     uses = [(use.owner.operation, use.operand_number) for use in argument.uses]
@@ -101,5 +92,5 @@ def _widen_argument(block: Block, argument: BlockArgument, branches: list[Operat
         for index in forwarded_operand(branch, block, argument.arg_number):
             value = branch.operands[index]
             if value.type != wide:
-                outside = Scalars(InsertionPoint(branch), branch.location)
+                outside = Scalars(ir.InsertionPoint(branch), branch.location)
                 branch.operands[index] = _to_wide(value, outside)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...dialects.ir.bindings import InsertionPoint, Operation, walk
-from ...dialects.ir.cloning import Mapping, clone_ops
+from ...dialects import ir
 from ...dialects.purity import is_total
 from ...dialects.upstream.scf import ForLoop
 from ..analysis.pipelined_mark import is_collective
@@ -35,8 +34,8 @@ class HoistCollectives(Pass):
 
     name = "hoist-collectives"
 
-    def run(self, module: Operation) -> None:
-        for op in reversed([o for o in walk(module, bodies=False) if o.name == "scf.for"]):
+    def run(self, module: ir.Operation) -> None:
+        for op in reversed([o for o in ir.walk(module, bodies=False) if o.name == "scf.for"]):
             _hoist(ForLoop(op))
 
 
@@ -62,12 +61,12 @@ def _hoist(loop: ForLoop) -> None:
     if not moved:
         return
     # A carried value that never changes is its initial value.
-    values: Mapping = {
+    values: ir.ValueMap = {
         carried: loop.inits[slot]
         for slot, carried in enumerate(body.carried)
         if body.is_invariant(slot)
     }
-    clone_ops([body.ops[p] for p in sorted(moved)], values, InsertionPoint(loop.op))
+    ir.clone_ops([body.ops[p] for p in sorted(moved)], values, ir.InsertionPoint(loop.op))
     # What else reads a moved op in the loop reads the copy before the loop,
     # but for a dequantize, which stays beside its matmul.
     for position in sorted(moved):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...dialects.ir.bindings import Operation
+from ...dialects import ir
 from ..base import Pass
 from ..rewriting import apply_patterns
 from .counted.loop_counters import CounterToIndex
@@ -25,7 +25,7 @@ class NormalizeLoops(Pass):
 
     name = "normalize-loops"
 
-    def run(self, module: Operation) -> None:
+    def run(self, module: ir.Operation) -> None:
         apply_patterns(module, SCALAR_PATTERNS)
         apply_patterns(module, [WhileToFor()])
         apply_patterns(module, [CounterToIndex()])

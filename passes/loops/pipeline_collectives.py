@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...dialects.ir.bindings import HeadraceError, Operation, StringAttr, walk
+from ...dialects import ir
 from ...dialects.upstream.scf import ForLoop
 from ..analysis.pipelined_mark import (
     PEELED,
@@ -67,19 +67,19 @@ class PipelineCollectives(Pass):
         try:
             mode_of_kinds(self.modes)
         except ValueError as error:
-            raise HeadraceError(f"pass '{self.name}': {error}") from None
+            raise ir.HeadraceError(f"pass '{self.name}': {error}") from None
 
-    def run(self, module: Operation) -> None:
+    def run(self, module: ir.Operation) -> None:
         modes = mode_of_kinds(self.modes)
         limits = Limits(modes, self.budget, self.max_in_flight, self.sink_below)
-        for op in reversed([o for o in walk(module, bodies=False) if o.name == "scf.for"]):
+        for op in reversed([o for o in ir.walk(module, bodies=False) if o.name == "scf.for"]):
             if PEELED not in op.attributes:
                 pipeline_loop(ForLoop(op), limits)
         said: set[tuple[str, str]] = set()
-        for op in walk(module, bodies=False):
+        for op in ir.walk(module, bodies=False):
             if is_collective(op) and not is_pipelined(op):
                 give_reason(op, _why_never_tried(op))
-                reason = StringAttr(op.attributes[PIPELINE_REASON]).value
+                reason = ir.StringAttr(op.attributes[PIPELINE_REASON]).value
                 # A rotated loop has copies of one op at one place.
                 if (place := (str(op.location), reason)) not in said:
                     said.add(place)
@@ -106,7 +106,7 @@ def mode_of_kinds(pairs: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _why_never_tried(op: Operation) -> str:
+def _why_never_tried(op: ir.Operation) -> str:
     """For a collective that stands in no body of a ``scf.for`` itself."""
     parent = op.parent.operation if op.parent is not None else None
     around = parent

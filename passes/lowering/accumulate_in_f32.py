@@ -5,15 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from ...dialects.ir.bindings import (
-    F32Type,
-    FloatAttr,
-    FloatType,
-    Operation,
-    Type,
-    Value,
-    defining_op,
-)
+from ...dialects import ir
 from ...dialects.upstream.arith import Scalars, float_width
 from ...dialects.upstream.contraction import contraction_loops
 from ...dialects.upstream.linalg import TensorBuilder, tensor_type, with_element_type
@@ -40,7 +32,7 @@ class AccumulateInF32(Pass):
     name: ClassVar[str] = "accumulate-in-f32"
     target: str = field(default="", metadata={"help": "target name; empty: any"})
 
-    def run(self, module: Operation) -> None:
+    def run(self, module: ir.Operation) -> None:
         support = fp8_support(self.target) if self.target else None
         apply_patterns(module, [ConvertIntegerOperands()])
         apply_patterns(module, [WidenContraction(support)])
@@ -61,14 +53,14 @@ class WidenContraction(Pattern[OperandTypes]):
     def __init__(self, support: Fp8Support | None) -> None:
         self.support = support
 
-    def match(self, op: Operation) -> OperandTypes | Miss:
+    def match(self, op: ir.Operation) -> OperandTypes | Miss:
         loops = contraction_loops(op)
         if loops is None:
             return Miss("not a contraction of two operands", silent=True)
         lhs, rhs, out = (tensor_type(o).element_type for o in op.operands)
-        if not all(isinstance(t, FloatType) for t in (lhs, rhs, out)):
+        if not all(isinstance(t, ir.FloatType) for t in (lhs, rhs, out)):
             return Miss("not a contraction of floats", silent=True)
-        types = OperandTypes(lhs, rhs, F32Type.get(op.context))
+        types = OperandTypes(lhs, rhs, ir.F32Type.get(op.context))
         if self.support is not None:
             types = self._wanted_types(op, loops, self.support)
         if float_width(out) >= 32:
@@ -78,7 +70,7 @@ class WidenContraction(Pattern[OperandTypes]):
         return types
 
     def _wanted_types(
-        self, op: Operation, loops: list[list[int]], support: Fp8Support
+        self, op: ir.Operation, loops: list[list[int]], support: Fp8Support
     ) -> OperandTypes:
         lhs, rhs = (tensor_type(o).element_type for o in op.operands[:2])
         types = operand_types(lhs, rhs, _sizes(op, loops), support)
@@ -88,7 +80,7 @@ class WidenContraction(Pattern[OperandTypes]):
             types = operand_types(lhs, rhs, _sizes(op, loops), decoding)
         return types
 
-    def rewrite(self, op: Operation, match: OperandTypes, rewriter: Rewriter) -> None:
+    def rewrite(self, op: ir.Operation, match: OperandTypes, rewriter: Rewriter) -> None:
         b = TensorBuilder(rewriter.before(op), op.location)
         lhs, rhs, init = op.operands
         narrow = tensor_type(init).element_type
@@ -100,7 +92,7 @@ class WidenContraction(Pattern[OperandTypes]):
         rewriter.erase_if_dead(_fill_of(init))
 
 
-def _sizes(op: Operation, loops: list[list[int]]) -> Sizes:
+def _sizes(op: ir.Operation, loops: list[list[int]]) -> Sizes:
     """Rows, columns and depth, from which operand runs along which loop."""
     lhs, rhs, out = loops
     sizes = dict(zip(lhs, tensor_type(op.operands[0]).shape, strict=True))
@@ -112,7 +104,7 @@ def _sizes(op: Operation, loops: list[list[int]]) -> Sizes:
     )
 
 
-def _wide_init(b: TensorBuilder, init: Value, element: Type) -> Value:
+def _wide_init(b: TensorBuilder, init: ir.Value, element: ir.Type) -> ir.Value:
     """The initial value in the wide type: a zero fill stays one."""
     type_ = with_element_type(init.type, element)
     if init.type == type_:
@@ -122,23 +114,23 @@ def _wide_init(b: TensorBuilder, init: Value, element: Type) -> Value:
     return b.fill(0.0, b.empty(type_, [(init, d) for d in range(len(type_.shape))]))
 
 
-def _fill_of(value: Value) -> Operation | None:
+def _fill_of(value: ir.Value) -> ir.Operation | None:
     """The op that fills ``value`` with zero, None where it holds something else."""
-    op = defining_op(value)
+    op = ir.defining_op(value)
     if op is None or op.name != "linalg.fill":
         return None
-    constant = defining_op(op.operands[0])
+    constant = ir.defining_op(op.operands[0])
     if constant is None or constant.name != "arith.constant":
         return None
-    return op if FloatAttr(constant.attributes["value"]).value == 0.0 else None
+    return op if ir.FloatAttr(constant.attributes["value"]).value == 0.0 else None
 
 
-def _rounded(b: TensorBuilder, value: Value, factor: float, element: Type) -> Value:
+def _rounded(b: TensorBuilder, value: ir.Value, factor: float, element: ir.Type) -> ir.Value:
     """Every element times ``factor``, widened or rounded; nothing where nothing is to do."""
     if tensor_type(value).element_type == element and factor == 1.0:
         return value
 
-    def body(s: Scalars, arguments: list[Value]) -> Value:
+    def body(s: Scalars, arguments: list[ir.Value]) -> ir.Value:
         scaled = arguments[0] if factor == 1.0 else s.binary("mulf", arguments[0], factor)
         return bf16_rounding.convert(s, scaled, element)
 

@@ -6,7 +6,7 @@ import heapq
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...dialects.ir.bindings import Operation, Value, walk
+from ...dialects import ir
 from ...dialects.purity import is_pure
 from ...dialects.upstream.scf import ForLoop
 from ...dialects.wire_bytes import received_bytes
@@ -45,8 +45,8 @@ class AlignCollectives(Pass):
 
     name: ClassVar[str] = "align-collectives"
 
-    def run(self, module: Operation) -> None:
-        for op in walk(module, bodies=False):
+    def run(self, module: ir.Operation) -> None:
+        for op in ir.walk(module, bodies=False):
             if op.name == "scf.for":
                 _align(ForLoop(op))
 
@@ -108,11 +108,11 @@ def _first_of_group(body: _Body, matmuls: list[int]) -> list[int]:
 class _Body:
     """A loop body as a graph of positions, and where each op shall stand."""
 
-    def __init__(self, ops: list[Operation]) -> None:
+    def __init__(self, ops: list[ir.Operation]) -> None:
         self._ops = ops
         self._makers: list[list[int]] = [[] for _ in ops]
         self._readers: list[list[int]] = [[] for _ in ops]
-        position: dict[Value, int] = {}
+        position: dict[ir.Value, int] = {}
         effect: int | None = None
         for reader, op in enumerate(ops):
             for value in values_read(op):
@@ -152,7 +152,7 @@ class _Body:
         # The first that came, with the most bytes, stands closest to its matmul.
         self.place[op] = (*where, self._moved * where[1])
 
-    def apply(self, terminator: Operation) -> None:
+    def apply(self, terminator: ir.Operation) -> None:
         """Reorders the body: by place, but nothing before what it needs."""
         if not self._moved:
             return

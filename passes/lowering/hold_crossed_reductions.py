@@ -5,18 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...dialects.ir.bindings import (
-    AffineMap,
-    DenseI64ArrayAttr,
-    InsertionPoint,
-    Operation,
-    RankedTensorType,
-    Value,
-    affine_position,
-    defining_op,
-    result_number,
-    walk,
-)
+from ...dialects import ir
 from ...dialects.iree.barriers import hold
 from ...dialects.upstream.generic import GENERIC, is_parallel, maps_of
 from ...dialects.upstream.linalg import TensorBuilder
@@ -26,7 +15,7 @@ from ..base import Pass
 # For each dimension of a reduction's result the loop, or later the dimension,
 # that walks along it; anything else where that cannot be said so.
 Access = tuple[object, ...]
-Accesses = dict[Value, dict[Access, None]]
+Accesses = dict[ir.Value, dict[Access, None]]
 
 _SAME = ("linalg.map", "linalg.elementwise", "linalg.copy")
 
@@ -50,10 +39,10 @@ class HoldCrossedReductions(Pass):
 
     name: ClassVar[str] = "hold-crossed-reductions"
 
-    def run(self, module: Operation) -> None:
-        accesses: dict[Value, Accesses] = {}
-        crossed: dict[Value, None] = {}
-        for op in walk(module):
+    def run(self, module: ir.Operation) -> None:
+        accesses: dict[ir.Value, Accesses] = {}
+        crossed: dict[ir.Value, None] = {}
+        for op in ir.walk(module):
             if op.name.startswith("linalg.") and len(op.results):
                 _visit(op, accesses, crossed)
             elif op.name in VIEWS and (found := accesses.get(op.operands[0])) is not None:
@@ -63,21 +52,23 @@ class HoldCrossedReductions(Pass):
                     for root, ways in found.items()
                 }
         for root in crossed:
-            maker = defining_op(root)
+            maker = ir.defining_op(root)
             assert maker is not None
-            b = TensorBuilder(InsertionPoint.after(maker), maker.location)
-            number = len(maker.operands) - len(maker.results) + result_number(root)
+            b = TensorBuilder(ir.InsertionPoint.after(maker), maker.location)
+            number = len(maker.operands) - len(maker.results) + ir.result_number(root)
             held, barrier = hold(b, root, dynamic_sizes(b, maker.operands[number]))
             root.replace_all_uses_except(held, barrier)
 
 
-def _visit(op: Operation, accesses: dict[Value, Accesses], crossed: dict[Value, None]) -> None:
+def _visit(
+    op: ir.Operation, accesses: dict[ir.Value, Accesses], crossed: dict[ir.Value, None]
+) -> None:
     """What the op's results are made of; a reduction starts anew."""
     maps = _maps(op)
     if maps is None:
         for result in op.results:
-            if isinstance(result.type, RankedTensorType):
-                rank = len(RankedTensorType(result.type).shape)
+            if isinstance(result.type, ir.RankedTensorType):
+                rank = len(ir.RankedTensorType(result.type).shape)
                 accesses[result] = {result: {tuple(range(rank)): None}}
         return
     read: Accesses = {}
@@ -105,10 +96,10 @@ def _through(access: Access, way: Access) -> Access:
     return (*access, way)
 
 
-def _maps(op: Operation) -> list[Access] | None:
+def _maps(op: ir.Operation) -> list[Access] | None:
     """Of all operands of an elementwise op; None for another op."""
     ranks = [
-        len(RankedTensorType(o.type).shape) if isinstance(o.type, RankedTensorType) else 0
+        len(ir.RankedTensorType(o.type).shape) if isinstance(o.type, ir.RankedTensorType) else 0
         for o in op.operands
     ]
     if op.name == GENERIC:
@@ -118,20 +109,20 @@ def _maps(op: Operation) -> list[Access] | None:
     if op.name in _SAME and "indexing_maps" not in op.attributes:
         return [tuple(range(rank)) for rank in ranks]
     if op.name == "linalg.transpose":
-        order = list(DenseI64ArrayAttr(op.attributes["permutation"]))
+        order = list(ir.DenseI64ArrayAttr(op.attributes["permutation"]))
         return [tuple(order.index(d) for d in range(ranks[0])), tuple(range(ranks[1]))]
     if op.name == "linalg.broadcast":
-        added = list(DenseI64ArrayAttr(op.attributes["dimensions"]))
+        added = list(ir.DenseI64ArrayAttr(op.attributes["dimensions"]))
         return [tuple(d for d in range(ranks[1]) if d not in added), tuple(range(ranks[1]))]
     return None
 
 
-def _loops(map_: AffineMap) -> Access:
+def _loops(map_: ir.AffineMap) -> Access:
     """The loop of each dimension; the text of one that is none."""
     found: list[object] = []
     for expression in map_.results:
         try:
-            found.append(affine_position(expression))
+            found.append(ir.affine_position(expression))
         except ValueError:
             found.append(str(expression))
     return tuple(found)

@@ -5,22 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...dialects.ir.bindings import (
-    AffineMapAttr,
-    ArrayAttr,
-    Attribute,
-    Block,
-    DenseElementsAttr,
-    DenseI32ArrayAttr,
-    InsertionPoint,
-    Operation,
-    RankedTensorType,
-    Value,
-    blocks_of,
-    defining_op,
-    walk,
-)
-from ...dialects.ir.cloning import clone_ops
+from ...dialects import ir
 from ...dialects.iree.barriers import hold
 from ...dialects.iree.dispatch import DISPATCH_REGION
 from ...dialects.upstream.generic import GENERIC, is_parallel, maps_of
@@ -65,44 +50,44 @@ class HoldSourcelessValues(Pass):
 
     name: ClassVar[str] = "hold-sourceless-values"
 
-    def run(self, module: Operation) -> None:
-        sourceless: dict[Value, None] = {}
-        for op in walk(module):
+    def run(self, module: ir.Operation) -> None:
+        sourceless: dict[ir.Value, None] = {}
+        for op in ir.walk(module):
             if _adds_no_source(op) and all(v in sourceless for v in _read(op, sourceless)):
                 sourceless |= dict.fromkeys(op.results)
                 if len(op.results) > 1 and op.name.startswith(_DISPATCHED):
                     _hold_results(op)
             if _reduces(op):
                 _hold_inputs(op, sourceless)
-        for op in [op for op in walk(module) if op.name == GENERIC]:
+        for op in [op for op in ir.walk(module) if op.name == GENERIC]:
             if terms := _uniform_terms(op):
                 _read_terms(op, terms)
 
 
-def _adds_no_source(op: Operation) -> bool:
+def _adds_no_source(op: ir.Operation) -> bool:
     """Whether an op, or a constant, is made in its user's dispatch, or may be, if
     all that it reads is."""
     if op.name == "arith.constant":
-        value: Attribute = op.attributes["value"]
-        return isinstance(value, DenseElementsAttr) and value.is_splat
+        value: ir.Attribute = op.attributes["value"]
+        return isinstance(value, ir.DenseElementsAttr) and value.is_splat
     return len(op.results) > 0 and op.name.startswith(("tensor.", *_DISPATCHED))
 
 
-def _read(op: Operation, sourceless: dict[Value, None]) -> list[Value]:
+def _read(op: ir.Operation, sourceless: dict[ir.Value, None]) -> list[ir.Value]:
     """The tensors that an op reads from outside; in its regions too, if its
     operands are sourceless."""
-    found = [v for v in op.operands if isinstance(v.type, RankedTensorType)]
+    found = [v for v in op.operands if isinstance(v.type, ir.RankedTensorType)]
     if len(op.regions) and all(v in sourceless for v in found):
-        inner = walk(op)
+        inner = ir.walk(op)
         own = dict.fromkeys(r for i in inner for r in i.results)
         read = [v for i in inner if i != op for v in i.operands if v not in own]
-        found += [v for v in read if isinstance(v.type, RankedTensorType)]
+        found += [v for v in read if isinstance(v.type, ir.RankedTensorType)]
     return found
 
 
-def _hold_results(op: Operation) -> None:
+def _hold_results(op: ir.Operation) -> None:
     """One barrier for each: a barrier's operands are all of one type."""
-    b = TensorBuilder(InsertionPoint.after(op), op.location)
+    b = TensorBuilder(ir.InsertionPoint.after(op), op.location)
     inits = list(op.operands)[len(op.operands) - len(op.results) :]
     stated = list(op.operands)  # of a region: the dynamic sizes of its results, in order
     for index, result in enumerate(list(op.results)):
@@ -116,42 +101,42 @@ def _hold_results(op: Operation) -> None:
         result.replace_all_uses_except(held, barrier)
 
 
-def _reduces(op: Operation) -> bool:
+def _reduces(op: ir.Operation) -> bool:
     """Whether a linalg op has loops that its results have not."""
     if not op.name.startswith("linalg.") or op.name in _PARALLEL or not len(op.results):
         return False
     return op.name != GENERIC or not is_parallel(op)
 
 
-def _inputs(op: Operation) -> list[Value]:
+def _inputs(op: ir.Operation) -> list[ir.Value]:
     return list(op.operands)[: len(op.operands) - len(op.results)]
 
 
-def _hold_inputs(op: Operation, sourceless: dict[Value, None]) -> None:
+def _hold_inputs(op: ir.Operation, sourceless: dict[ir.Value, None]) -> None:
     """Where all inputs are sourceless; or one that IREE sums up on its own, to
     correct a product for the other's zero point."""
-    tensors = [(i, v) for i, v in enumerate(_inputs(op)) if isinstance(v.type, RankedTensorType)]
+    tensors = [(i, v) for i, v in enumerate(_inputs(op)) if isinstance(v.type, ir.RankedTensorType)]
     made = [(i, v) for i, v in tensors if v in sourceless]
     if len(made) < len(tensors) and "quantized" not in op.name:
         return
     for index, value in made:
-        maker = defining_op(value)
+        maker = ir.defining_op(value)
         if maker is None or maker.name != "tensor.empty":  # of a pooling: only its shape is read
-            b = TensorBuilder(InsertionPoint(op), op.location)
+            b = TensorBuilder(ir.InsertionPoint(op), op.location)
             op.operands[index], _ = hold(b, value, dynamic_sizes(b, value))
 
 
-def _uniform_terms(op: Operation) -> list[tuple[Operation, int]]:
+def _uniform_terms(op: ir.Operation) -> list[tuple[ir.Operation, int]]:
     """The ops of a reduction's body that combine a result so far with one number,
     and which operand that is."""
     if is_parallel(op):
         return []
-    (block,) = blocks_of(op)
+    (block,) = ir.blocks_of(op)
     inputs = len(_inputs(op))
     sums = list(block.arguments)[inputs:]
-    found: list[tuple[Operation, int]] = []
+    found: list[tuple[ir.Operation, int]] = []
     for total, yielded in zip(sums, [*block.operations][-1].operands, strict=True):
-        combiner = defining_op(yielded)
+        combiner = ir.defining_op(yielded)
         if combiner is None or len(combiner.operands) != 2 or combiner.parent != op:
             continue
         for position in range(2):
@@ -161,26 +146,26 @@ def _uniform_terms(op: Operation) -> list[tuple[Operation, int]]:
     return found
 
 
-def _is_uniform(value: Value, op: Operation) -> bool:
+def _is_uniform(value: ir.Value, op: ir.Operation) -> bool:
     """Whether a value of ``op``'s body is the same in all of its iterations."""
-    maker = defining_op(value)
+    maker = ir.defining_op(value)
     if maker is None:
-        return value.owner not in list(blocks_of(op))
+        return value.owner not in list(ir.blocks_of(op))
     return maker.parent != op or maker.name == "arith.constant"
 
 
-def _read_terms(op: Operation, terms: list[tuple[Operation, int]]) -> None:
+def _read_terms(op: ir.Operation, terms: list[tuple[ir.Operation, int]]) -> None:
     """Makes each number an input without dimensions, which IREE reads as it does tensors."""
-    b = TensorBuilder(InsertionPoint(op), op.location)
+    b = TensorBuilder(ir.InsertionPoint(op), op.location)
     inputs = _inputs(op)
-    added: list[Value] = []
+    added: list[ir.Value] = []
     for combiner, position in terms:
         value = combiner.operands[position]
-        maker = defining_op(value)
+        maker = ir.defining_op(value)
         if maker is not None and maker.parent == op:
             value = maker.clone(ip=b.ip).operation.results[0]
         with op.location:
-            type_ = RankedTensorType.get([], value.type)
+            type_ = ir.RankedTensorType.get([], value.type)
         tensor = b.op("tensor.from_elements", [value], type_)
         added.append(hold(b, tensor, [])[0])
     operands = [*inputs, *added, *list(op.operands)[len(inputs) :]]
@@ -189,11 +174,11 @@ def _read_terms(op: Operation, terms: list[tuple[Operation, int]]) -> None:
         maps = maps_of(op)
         none = dims_map(maps[0].n_dims, [])
         maps[len(inputs) : len(inputs)] = [none] * len(added)
-        attributes["indexing_maps"] = ArrayAttr.get([AffineMapAttr.get(m) for m in maps])
-        attributes["operandSegmentSizes"] = DenseI32ArrayAttr.get(
+        attributes["indexing_maps"] = ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in maps])
+        attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get(
             [len(inputs) + len(added), len(op.results)]
         )
-    made = Operation.create(
+    made = ir.Operation.create(
         op.name,
         results=[r.type for r in op.results],
         operands=operands,
@@ -202,19 +187,19 @@ def _read_terms(op: Operation, terms: list[tuple[Operation, int]]) -> None:
         loc=op.location,
         ip=b.ip,
     ).operation
-    (old,) = blocks_of(op)
+    (old,) = ir.blocks_of(op)
     elements = [element_of(v.type) for v in operands]
-    block = Block.create_at_start(made.regions[0], elements, [op.location] * len(elements))
+    block = ir.Block.create_at_start(made.regions[0], elements, [op.location] * len(elements))
     arguments = list(block.arguments)
     given = arguments[: len(inputs)] + arguments[len(inputs) + len(added) :]
     for (combiner, position), argument in zip(
         terms, arguments[len(inputs) : len(inputs) + len(added)], strict=True
     ):
         combiner.operands[position] = argument
-    clone_ops(
+    ir.clone_ops(
         [o.operation for o in old.operations],
         dict(zip(old.arguments, given, strict=True)),
-        InsertionPoint(block),
+        ir.InsertionPoint(block),
     )
     for before, after in zip(op.results, made.results, strict=True):
         before.replace_all_uses_with(after)

@@ -5,19 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...dialects.ir.bindings import (
-    BF16Type,
-    F16Type,
-    F32Type,
-    F64Type,
-    InsertionPoint,
-    IntegerType,
-    Operation,
-    RankedTensorType,
-    Type,
-    Value,
-    walk,
-)
+from ...dialects import ir
 from ...dialects.ir.native_passes import run_native_pipeline
 from ...dialects.upstream.arith import Scalars
 from ...dialects.upstream.contraction import contraction_loops, scaled_contraction_loops
@@ -63,22 +51,22 @@ class LegalizeConverts(Pass):
 
     name: ClassVar[str] = "legalize-converts"
 
-    def run(self, module: Operation) -> None:
+    def run(self, module: ir.Operation) -> None:
         found = _found(module)
-        if any(isinstance(op.results[0].type, RankedTensorType) for op in found):
+        if any(isinstance(op.results[0].type, ir.RankedTensorType) for op in found):
             run_native_pipeline(module, "builtin.module(convert-elementwise-to-linalg)")
             found = _found(module)
         for op in found:
-            value = _rewritten(Scalars(InsertionPoint(op), op.location), op)
+            value = _rewritten(Scalars(ir.InsertionPoint(op), op.location), op)
             op.results[0].replace_all_uses_with(value)
             op.erase()
 
 
-def _found(module: Operation) -> list[Operation]:
-    return [op for op in walk(module) if _needs_help(op)]
+def _found(module: ir.Operation) -> list[ir.Operation]:
+    return [op for op in ir.walk(module) if _needs_help(op)]
 
 
-def _needs_help(op: Operation) -> bool:
+def _needs_help(op: ir.Operation) -> bool:
     name = op.name
     if not name.startswith(("arith.", "math.")) or name in _MOVES or len(op.results) != 1:
         return False
@@ -89,15 +77,15 @@ def _needs_help(op: Operation) -> bool:
     return parent is None or not _has_fixed_body(parent.operation)
 
 
-def _is_convert_in_need(name: str, types: list[Type]) -> bool:
+def _is_convert_in_need(name: str, types: list[ir.Type]) -> bool:
     if name in _FROM_INTEGER:
-        return not isinstance(types[1], F16Type | F32Type | F64Type)
+        return not isinstance(types[1], ir.F16Type | ir.F32Type | ir.F64Type)
     if name == "arith.truncf":
-        return isinstance(types[0], F64Type) and isinstance(types[1], BF16Type | F16Type)
+        return isinstance(types[0], ir.F64Type) and isinstance(types[1], ir.BF16Type | ir.F16Type)
     return name in _TO_INTEGER
 
 
-def _has_fixed_body(op: Operation) -> bool:
+def _has_fixed_body(op: ir.Operation) -> bool:
     """Whether it is a contraction, or a linalg op whose name says what its body is."""
     if not op.name.startswith("linalg.") or op.name in _FREE_BODIES:
         return False
@@ -106,18 +94,18 @@ def _has_fixed_body(op: Operation) -> bool:
     return contraction_loops(op) is not None or scaled_contraction_loops(op) is not None
 
 
-def _rewritten(s: Scalars, op: Operation) -> Value:
+def _rewritten(s: Scalars, op: ir.Operation) -> ir.Value:
     name, source, result = op.name, op.operands[0], op.results[0].type
     if name in _FROM_INTEGER:
         return _from_integer(s, name, source, result)
     if name in _TO_INTEGER:
-        assert isinstance(result, IntegerType)
-        wide = source if isinstance(source.type, F64Type) else _to_f32(s, source)
+        assert isinstance(result, ir.IntegerType)
+        wide = source if isinstance(source.type, ir.F64Type) else _to_f32(s, source)
         return to_integer(s, wide, result, signed=name == "arith.fptosi")
     if name in _FLOAT_CONVERTS:
         return _convert(s, source, result)
     # Arithmetic of microscaling types.
-    f32 = F32Type.get(s.loc.context)
+    f32 = ir.F32Type.get(s.loc.context)
     operands = [_to_f32(s, v) if is_microscaling(v.type) else v for v in op.operands]
     attributes = {key: op.attributes[key] for key in op.attributes}
     if not is_microscaling(result):
@@ -125,11 +113,11 @@ def _rewritten(s: Scalars, op: Operation) -> Value:
     return microscaling_codec.encode(s, s.op(name, operands, f32, attributes), result)
 
 
-def _from_integer(s: Scalars, name: str, value: Value, result: Type) -> Value:
+def _from_integer(s: Scalars, name: str, value: ir.Value, result: ir.Type) -> ir.Value:
     """An integer in a type other than f16, f32 and f64."""
-    assert isinstance(value.type, IntegerType)
-    wide = s.op(name, [value], F32Type.get(s.loc.context))
-    if not isinstance(result, BF16Type):
+    assert isinstance(value.type, ir.IntegerType)
+    wide = s.op(name, [value], ir.F32Type.get(s.loc.context))
+    if not isinstance(result, ir.BF16Type):
         return _convert(s, wide, result)
     # As bits: MLIR folds a truncf of the convert back into the one convert.
     if value.type.width > _EXACT_IN_BF16:
@@ -137,30 +125,30 @@ def _from_integer(s: Scalars, name: str, value: Value, result: Type) -> Value:
     return bf16_rounding.upper_half(s, wide, result)
 
 
-def _convert(s: Scalars, value: Value, result: Type) -> Value:
+def _convert(s: Scalars, value: ir.Value, result: ir.Type) -> ir.Value:
     """A float as another one."""
-    f32 = F32Type.get(s.loc.context)
+    f32 = ir.F32Type.get(s.loc.context)
     if is_microscaling(value.type):
         return _from_microscaling(s, value, result)
     if is_microscaling(result):
-        wide = value if isinstance(value.type, F64Type) else _to_f32(s, value)
+        wide = value if isinstance(value.type, ir.F64Type) else _to_f32(s, value)
         return microscaling_codec.encode(s, wide, result)
-    if isinstance(value.type, F64Type) and isinstance(result, BF16Type | F16Type):
+    if isinstance(value.type, ir.F64Type) and isinstance(result, ir.BF16Type | ir.F16Type):
         return bf16_rounding.convert(s, s.convert_float(value, f32), result)
     return s.convert_float(value, result)
 
 
-def _from_microscaling(s: Scalars, value: Value, result: Type) -> Value:
-    if isinstance(result, F64Type):
+def _from_microscaling(s: Scalars, value: ir.Value, result: ir.Type) -> ir.Value:
+    if isinstance(result, ir.F64Type):
         return microscaling_codec.decode_f64(s, value)
     wide = microscaling_codec.decode(s, value)
-    if isinstance(result, BF16Type):
+    if isinstance(result, ir.BF16Type):
         return bf16_rounding.upper_half(s, wide, result)  # exact, and no subnormal is flushed
     return _convert(s, wide, result)
 
 
-def _to_f32(s: Scalars, value: Value) -> Value:
+def _to_f32(s: Scalars, value: ir.Value) -> ir.Value:
     """A float no wider than f32 as f32, exactly."""
-    if isinstance(value.type, BF16Type):
+    if isinstance(value.type, ir.BF16Type):
         return bf16_rounding.widen(s, value)
-    return _convert(s, value, F32Type.get(s.loc.context))
+    return _convert(s, value, ir.F32Type.get(s.loc.context))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from ...dialects import ir
 from ...dialects.fp8 import fp8_format
 from ...dialects.headrace import DequantizeOp, QuantizeOp
-from ...dialects.ir.bindings import Operation, Type, Value
 from ...dialects.upstream.arith import Scalars
 from ...dialects.upstream.linalg import Body, TensorBuilder, tensor_type
 from ..base import Pass
@@ -33,7 +33,7 @@ class LegalizeFp8(Pass):
     name: ClassVar[str] = "legalize-fp8"
     target: str = field(default="cpu", metadata={"help": "as in headrace-compile --target"})
 
-    def run(self, module: Operation) -> None:
+    def run(self, module: ir.Operation) -> None:
         support = fp8_support(self.target)
         inline_resources(module)
         # First, as what the patterns make is legal and need not be looked at.
@@ -56,17 +56,17 @@ class LowerQuantize(Pattern[QuantizeOp]):
     def __init__(self, support: Fp8Support) -> None:
         self.support = support
 
-    def match(self, op: Operation) -> QuantizeOp | Miss:
+    def match(self, op: ir.Operation) -> QuantizeOp | Miss:
         return QuantizeOp(op)
 
-    def rewrite(self, op: Operation, match: QuantizeOp, rewriter: Rewriter) -> None:
+    def rewrite(self, op: ir.Operation, match: QuantizeOp, rewriter: Rewriter) -> None:
         result = tensor_type(match.result)
         format_ = fp8_format(result)
         assert format_ is not None
         saturate = match.saturate.value
         name = "divf" if match.scale_mode.value == "divide" else "mulf"
 
-        def body(s: Scalars, arguments: list[Value]) -> Value:
+        def body(s: Scalars, arguments: list[ir.Value]) -> ir.Value:
             value = arguments[0]
             if match.scale is not None:
                 value = bf16_rounding.binary(s, name, value, arguments[1])
@@ -88,16 +88,16 @@ class LowerDequantize(Pattern[DequantizeOp]):
     def __init__(self, support: Fp8Support) -> None:
         self.support = support
 
-    def match(self, op: Operation) -> DequantizeOp | Miss:
+    def match(self, op: ir.Operation) -> DequantizeOp | Miss:
         return DequantizeOp(op)
 
-    def rewrite(self, op: Operation, match: DequantizeOp, rewriter: Rewriter) -> None:
+    def rewrite(self, op: ir.Operation, match: DequantizeOp, rewriter: Rewriter) -> None:
         element = tensor_type(match.result).element_type
         format_ = fp8_format(match.input.type)
         assert format_ is not None
         name = "divf" if match.scale_mode.value == "divide" else "mulf"
 
-        def body(s: Scalars, arguments: list[Value]) -> Value:
+        def body(s: Scalars, arguments: list[ir.Value]) -> ir.Value:
             value = from_fp8(s, arguments[0], format_, element, self.support)
             if match.scale is not None:
                 value = bf16_rounding.binary(s, name, value, arguments[1])
@@ -108,8 +108,8 @@ class LowerDequantize(Pattern[DequantizeOp]):
 
 def _elementwise(
     op: QuantizeOp | DequantizeOp,
-    scale: Value | None,
-    element: Type,
+    scale: ir.Value | None,
+    element: ir.Type,
     body: Body,
     rewriter: Rewriter,
 ) -> None:

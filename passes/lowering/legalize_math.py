@@ -7,30 +7,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from ...dialects.ir.bindings import (
-    BF16Type,
-    F16Type,
-    F32Type,
-    F64Type,
-    InsertionPoint,
-    Operation,
-    RankedTensorType,
-    Type,
-    Value,
-    error_at,
-    walk,
-)
+from ...dialects import ir
 from ...dialects.ir.native_passes import run_native_pipeline
 from ...dialects.upstream.arith import Scalars
 from ...dialects.upstream.linalg import element_of
 from ..base import Pass
 from ..targets.fp8_support import fp8_support
 
-_SMALLEST_NORMAL: dict[type[Type], int] = {
-    BF16Type: -126,
-    F16Type: -14,
-    F32Type: -126,
-    F64Type: -1022,
+_SMALLEST_NORMAL: dict[type[ir.Type], int] = {
+    ir.BF16Type: -126,
+    ir.F16Type: -14,
+    ir.F32Type: -126,
+    ir.F64Type: -1022,
 }
 
 
@@ -49,67 +37,67 @@ class LegalizeMath(Pass):
     name: ClassVar[str] = "legalize-math"
     target: str = field(default="cpu", metadata={"help": "as in headrace-compile --target"})
 
-    def run(self, module: Operation) -> None:
+    def run(self, module: ir.Operation) -> None:
         support = fp8_support(self.target)
         if not support.is_cpu or not support.half_floats:
             return
         found = _found(module)
-        if any(isinstance(op.results[0].type, RankedTensorType) for op in found):
+        if any(isinstance(op.results[0].type, ir.RankedTensorType) for op in found):
             run_native_pipeline(module, "builtin.module(convert-elementwise-to-linalg)")
             found = _found(module)
         for op in found:
-            s = Scalars(InsertionPoint(op), op.location)
+            s = Scalars(ir.InsertionPoint(op), op.location)
             for result, value in zip(op.results, _REWRITES[op.name](s, op), strict=True):
                 result.replace_all_uses_with(value)
             op.erase()
 
 
-def _found(module: Operation) -> list[Operation]:
+def _found(module: ir.Operation) -> list[ir.Operation]:
     """The ops to rewrite; HeadraceError for the first that cannot be."""
-    found: list[Operation] = []
-    for op in walk(module):
+    found: list[ir.Operation] = []
+    for op in ir.walk(module):
         if op.name not in _REWRITES and op.name not in _REFUSED:
             continue
         element = element_of(op.operands[0].type)
-        if op.name in _REFUSED_IN_F64 and isinstance(element, F64Type):
-            raise error_at(op, f"IREE has no f64 '{op.name}' for CPUs; compute it in f32")
+        if op.name in _REFUSED_IN_F64 and isinstance(element, ir.F64Type):
+            raise ir.error_at(op, f"IREE has no f64 '{op.name}' for CPUs; compute it in f32")
         if op.name in _REFUSED_IN_ALL:
-            raise error_at(op, f"IREE has no '{op.name}' for CPUs; compute it from other ops")
+            raise ir.error_at(op, f"IREE has no '{op.name}' for CPUs; compute it from other ops")
         if op.name in _REWRITES and _lacks(op.name, element):
             found.append(op)
     return found
 
 
-def _lacks(name: str, element: Type) -> bool:
+def _lacks(name: str, element: ir.Type) -> bool:
     """Whether a CPU lacks an op of that name in that type."""
     if name in ("arith.maxnumf", "arith.minnumf"):
-        return isinstance(element, F16Type)
+        return isinstance(element, ir.F16Type)
     if name in ("math.ceil", "math.log2", "math.tanh"):
-        return isinstance(element, F64Type)
+        return isinstance(element, ir.F64Type)
     return True
 
 
-def _unary(s: Scalars, name: str, value: Value) -> Value:
+def _unary(s: Scalars, name: str, value: ir.Value) -> ir.Value:
     return s.op(name, [value], value.type)
 
 
-def _floored(s: Scalars, value: Value) -> Value:
+def _floored(s: Scalars, value: ir.Value) -> ir.Value:
     return _unary(s, "math.floor", value)
 
 
-def _ceil(s: Scalars, op: Operation) -> list[Value]:
+def _ceil(s: Scalars, op: ir.Operation) -> list[ir.Value]:
     return [_unary(s, "arith.negf", _floored(s, _unary(s, "arith.negf", op.operands[0])))]
 
 
-def _trunc(s: Scalars, op: Operation) -> list[Value]:
+def _trunc(s: Scalars, op: ir.Operation) -> list[ir.Value]:
     """-0 and NaN stay. LLVM would make a call of trunc of ``copysign(floor(|x|), x)``."""
     value = op.operands[0]
     (ceiling,) = _ceil(s, op)
     return [s.select(s.compare_floats("olt", value, 0.0), ceiling, _floored(s, value))]
 
 
-def _logarithm(base: float) -> Callable[[Scalars, Operation], list[Value]]:
-    def rewrite(s: Scalars, op: Operation) -> list[Value]:
+def _logarithm(base: float) -> Callable[[Scalars, ir.Operation], list[ir.Value]]:
+    def rewrite(s: Scalars, op: ir.Operation) -> list[ir.Value]:
         value = _wide(s, op.operands[0])
         quotient = s.binary("divf", _unary(s, "math.log", value), math.log(base))
         return [s.convert_float(quotient, op.results[0].type)]
@@ -117,16 +105,16 @@ def _logarithm(base: float) -> Callable[[Scalars, Operation], list[Value]]:
     return rewrite
 
 
-def _wide(s: Scalars, value: Value) -> Value:
+def _wide(s: Scalars, value: ir.Value) -> ir.Value:
     """f16 and bf16 as f32."""
-    is_half = isinstance(value.type, BF16Type | F16Type)
-    return s.convert_float(value, F32Type.get(s.loc.context)) if is_half else value
+    is_half = isinstance(value.type, ir.BF16Type | ir.F16Type)
+    return s.convert_float(value, ir.F32Type.get(s.loc.context)) if is_half else value
 
 
-def _number(predicate: str) -> Callable[[Scalars, Operation], list[Value]]:
+def _number(predicate: str) -> Callable[[Scalars, ir.Operation], list[ir.Value]]:
     """The larger or smaller one of two; the other one where one is NaN."""
 
-    def rewrite(s: Scalars, op: Operation) -> list[Value]:
+    def rewrite(s: Scalars, op: ir.Operation) -> list[ir.Value]:
         a, b = op.operands
         chosen = s.select(s.compare_floats(predicate, a, b), a, b)
         return [s.select(s.compare_floats("uno", b, b), a, chosen)]
@@ -134,29 +122,29 @@ def _number(predicate: str) -> Callable[[Scalars, Operation], list[Value]]:
     return rewrite
 
 
-def _cbrt(s: Scalars, op: Operation) -> list[Value]:
+def _cbrt(s: Scalars, op: ir.Operation) -> list[ir.Value]:
     """IREE's own, which makes NaN of infinity."""
     value = op.operands[0]
     is_infinite = s.compare_floats("oeq", _unary(s, "math.absf", value), math.inf)
     return [s.select(is_infinite, value, _unary(s, "math.cbrt", value))]
 
 
-def _sincos(s: Scalars, op: Operation) -> list[Value]:
+def _sincos(s: Scalars, op: ir.Operation) -> list[ir.Value]:
     return [_unary(s, name, op.operands[0]) for name in ("math.sin", "math.cos")]
 
 
-def _isinf(s: Scalars, op: Operation) -> list[Value]:
+def _isinf(s: Scalars, op: ir.Operation) -> list[ir.Value]:
     return [s.compare_floats("oeq", _unary(s, "math.absf", op.operands[0]), math.inf)]
 
 
-def _isnormal(s: Scalars, op: Operation) -> list[Value]:
+def _isnormal(s: Scalars, op: ir.Operation) -> list[ir.Value]:
     magnitude = _unary(s, "math.absf", op.operands[0])
     smallest = 2.0 ** _SMALLEST_NORMAL[type(magnitude.type)]
     bounds = [("oge", smallest), ("olt", math.inf)]
     return [s.binary("andi", *(s.compare_floats(name, magnitude, bound) for name, bound in bounds))]
 
 
-def _tanh(s: Scalars, op: Operation) -> list[Value]:
+def _tanh(s: Scalars, op: ir.Operation) -> list[ir.Value]:
     """``e / (e + 2)`` with ``e = expm1(2 |x|)``, which is 1 from 20 on."""
     value = op.operands[0]
     magnitude = _unary(s, "math.absf", value)
@@ -169,7 +157,7 @@ def _tanh(s: Scalars, op: Operation) -> list[Value]:
     return [s.select(s.compare_floats("uno", value, value), value, result)]
 
 
-_REWRITES: dict[str, Callable[[Scalars, Operation], list[Value]]] = {
+_REWRITES: dict[str, Callable[[Scalars, ir.Operation], list[ir.Value]]] = {
     "arith.maxnumf": _number("ogt"),
     "arith.minnumf": _number("olt"),
     "math.cbrt": _cbrt,

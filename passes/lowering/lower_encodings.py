@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ...dialects import ir
 from ...dialects.headrace import SetEncodingOp, UnsetEncodingOp
-from ...dialects.ir.bindings import Attribute, DenseI32ArrayAttr, Operation, Value
 from ...dialects.upstream.linalg import DYNAMIC, TensorBuilder, tensor_type
 from ..base import Pass
 from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
@@ -18,11 +18,11 @@ class LowerEncodings(Pass):
 
     name: ClassVar[str] = "lower-encodings"
 
-    def run(self, module: Operation) -> None:
+    def run(self, module: ir.Operation) -> None:
         apply_patterns(module, [LowerEncoding()])
 
 
-class LowerEncoding(Pattern[Value]):
+class LowerEncoding(Pattern[ir.Value]):
     """The same op of the iree_encoding dialect, dynamic sizes given.
 
     %e = "headrace.set_encoding"(%x) : (tensor<?x4xf32>) -> tensor<?x4xf32, #enc>
@@ -32,17 +32,19 @@ class LowerEncoding(Pattern[Value]):
 
     roots = (SetEncodingOp.OPERATION_NAME, UnsetEncodingOp.OPERATION_NAME)
 
-    def match(self, op: Operation) -> Value | Miss:
+    def match(self, op: ir.Operation) -> ir.Value | Miss:
         return op.operands[0]
 
-    def rewrite(self, op: Operation, match: Value, rewriter: Rewriter) -> None:
+    def rewrite(self, op: ir.Operation, match: ir.Value, rewriter: Rewriter) -> None:
         b = TensorBuilder(rewriter.before(op), op.location)
         name = op.name.replace("headrace.", "iree_encoding.")
         type_ = tensor_type(op.results[0])
         operands = [match]
-        attributes: dict[str, Attribute] = {}
+        attributes: dict[str, ir.Attribute] = {}
         if op.name == UnsetEncodingOp.OPERATION_NAME:
             operands += [b.dim(match, i) for i, s in enumerate(type_.shape) if s == DYNAMIC]
             with op.location.context:
-                attributes["operandSegmentSizes"] = DenseI32ArrayAttr.get([1, len(operands) - 1, 0])
+                attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get(
+                    [1, len(operands) - 1, 0]
+                )
         rewriter.replace(op, [b.op(name, operands, type_, attributes)])

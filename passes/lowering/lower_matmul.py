@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from ...dialects import ir
 from ...dialects.fp8 import fp8_format
 from ...dialects.headrace import MatmulOp
-from ...dialects.ir.bindings import AffineMap, F32Type, Operation, Type, TypeAttr, Value
 from ...dialects.ops.constraints import integers
 from ...dialects.upstream.arith import Scalars
 from ...dialects.upstream.linalg import TensorBuilder, dims_map, tensor_type
@@ -34,12 +34,12 @@ class LowerMatmul(Pass):
     name: ClassVar[str] = "lower-matmul"
     target: str = field(default="cpu", metadata={"help": "as in headrace-compile --target"})
 
-    def run(self, module: Operation) -> None:
+    def run(self, module: ir.Operation) -> None:
         apply_patterns(module, [LowerScaledMatmul(fp8_support(self.target))])
 
 
 # The name of an op, its second operand, and which loop each dimension of that runs along.
-_Step = tuple[str, Value | None, Sequence[int]]
+_Step = tuple[str, ir.Value | None, Sequence[int]]
 
 
 class LowerScaledMatmul(Pattern[OperandTypes]):
@@ -57,7 +57,7 @@ class LowerScaledMatmul(Pattern[OperandTypes]):
     def __init__(self, support: Fp8Support) -> None:
         self.support = support
 
-    def match(self, op: Operation) -> OperandTypes | Miss:
+    def match(self, op: ir.Operation) -> OperandTypes | Miss:
         view = MatmulOp(op)
         dims = dims_of(view)
         lhs, rhs = tensor_type(view.lhs), tensor_type(view.rhs)
@@ -74,10 +74,10 @@ class LowerScaledMatmul(Pattern[OperandTypes]):
         )
         if types == (lhs.element_type, rhs.element_type) or self.support.multiplies_bf16:
             return operand_types(*types, sizes, self.support)
-        f32 = F32Type.get(op.context)
+        f32 = ir.F32Type.get(op.context)
         return OperandTypes(f32, f32, f32)
 
-    def rewrite(self, op: Operation, match: OperandTypes, rewriter: Rewriter) -> None:
+    def rewrite(self, op: ir.Operation, match: OperandTypes, rewriter: Rewriter) -> None:
         view = MatmulOp(op)
         b = TensorBuilder(rewriter.before(op), op.location)
         dims = dims_of(view)
@@ -97,7 +97,7 @@ class LowerScaledMatmul(Pattern[OperandTypes]):
             value = b.op("tensor.cast", [value], view.result.type)
         rewriter.replace(op, [value])
 
-    def _rounding(self, op: MatmulOp, side: str) -> Type | None:
+    def _rounding(self, op: MatmulOp, side: str) -> ir.Type | None:
         """The type that the source rounded the scaled operand to, where that is kept.
 
         Where operands are decoded to f32 they can be scaled and rounded at
@@ -108,20 +108,20 @@ class LowerScaledMatmul(Pattern[OperandTypes]):
         is_fp8 = fp8_format(getattr(op, side).type) is not None
         if not is_fp8 or not self.support.rounds_operands or name not in op.attributes:
             return None
-        return TypeAttr(op.attributes[name]).value if getattr(op, f"{side}_scale") else None
+        return ir.TypeAttr(op.attributes[name]).value if getattr(op, f"{side}_scale") else None
 
     def _operand(
-        self, b: TensorBuilder, op: MatmulOp, side: str, element: Type
-    ) -> tuple[Value, Value | None]:
+        self, b: TensorBuilder, op: MatmulOp, side: str, element: ir.Type
+    ) -> tuple[ir.Value, ir.Value | None]:
         """The operand as it is multiplied, and the scale that is left for the sum."""
-        value: Value = getattr(op, side)
-        scale: Value | None = getattr(op, f"{side}_scale")
+        value: ir.Value = getattr(op, side)
+        scale: ir.Value | None = getattr(op, f"{side}_scale")
         rounding, format_ = self._rounding(op, side), fp8_format(value.type)
         if scale is None or rounding is None or format_ is None:
             return bring_operand(b, value, element, self.support), scale
 
-        def body(s: Scalars, arguments: list[Value]) -> Value:
-            f32 = F32Type.get(op.context)
+        def body(s: Scalars, arguments: list[ir.Value]) -> ir.Value:
+            f32 = ir.F32Type.get(op.context)
             wide = from_fp8(s, arguments[0], format_, f32, self.support)
             value = s.binary("mulf", wide, s.convert_float(arguments[1], wide.type))
             return s.convert_float(bf16_rounding.round_in_f32(s, value, rounding), element)
@@ -130,13 +130,18 @@ class LowerScaledMatmul(Pattern[OperandTypes]):
         return b.elementwise(value, [_access(b, scale, range(rank), rank)], element, body), None
 
     def _finish(
-        self, b: TensorBuilder, product: Value, factor: float, steps: list[_Step], element: Type
-    ) -> Value:
+        self,
+        b: TensorBuilder,
+        product: ir.Value,
+        factor: float,
+        steps: list[_Step],
+        element: ir.Type,
+    ) -> ir.Value:
         """The steps and the rounding in one elementwise op."""
         if not steps and factor == 1.0 and tensor_type(product).element_type == element:
             return product
 
-        def body(s: Scalars, arguments: list[Value]) -> Value:
+        def body(s: Scalars, arguments: list[ir.Value]) -> ir.Value:
             value = arguments[0]
             if factor != 1.0:
                 value = s.binary("mulf", value, factor)
@@ -152,7 +157,7 @@ class LowerScaledMatmul(Pattern[OperandTypes]):
         others = [_access(b, v, loops, rank) for _, v, loops in steps if v is not None]
         return b.elementwise(product, others, element, body)
 
-    def _round(self, s: Scalars, value: Value, element: Type) -> Value:
+    def _round(self, s: Scalars, value: ir.Value, element: ir.Type) -> ir.Value:
         format_ = fp8_format(element)
         if format_ is None:
             return bf16_rounding.convert(s, value, element)
@@ -160,8 +165,8 @@ class LowerScaledMatmul(Pattern[OperandTypes]):
 
 
 def _access(
-    b: TensorBuilder, value: Value, loops: Sequence[int], parallel: int
-) -> tuple[Value, AffineMap]:
+    b: TensorBuilder, value: ir.Value, loops: Sequence[int], parallel: int
+) -> tuple[ir.Value, ir.AffineMap]:
     """A scale or bias without its unit dimensions, and the loops it is read along."""
     shape = list(tensor_type(value).shape)
     units = [d for d, size in enumerate(shape) if size == 1]
@@ -170,11 +175,11 @@ def _access(
         return b.drop_unit_dims(value, units), dims_map(parallel, kept)
 
 
-def _relu(s: Scalars, value: Value) -> Value:
+def _relu(s: Scalars, value: ir.Value) -> ir.Value:
     return s.binary("maximumf", value, 0.0)
 
 
-def _gelu_tanh(s: Scalars, value: Value) -> Value:
+def _gelu_tanh(s: Scalars, value: ir.Value) -> ir.Value:
     """``x * 0.5 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3)))``.
 
     Source: Hendrycks and Gimpel 2016, equation for the tanh approximation.
@@ -185,7 +190,10 @@ def _gelu_tanh(s: Scalars, value: Value) -> Value:
     return s.binary("mulf", value, s.binary("mulf", s.binary("addf", tanh, 1.0), 0.5))
 
 
-EPILOGUES: dict[str, Callable[[Scalars, Value], Value]] = {"relu": _relu, "gelu_tanh": _gelu_tanh}
+EPILOGUES: dict[str, Callable[[Scalars, ir.Value], ir.Value]] = {
+    "relu": _relu,
+    "gelu_tanh": _gelu_tanh,
+}
 
 
 def dims_of(op: MatmulOp) -> Dims:

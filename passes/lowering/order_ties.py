@@ -6,19 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...dialects.ir.bindings import (
-    Block,
-    DenseI32ArrayAttr,
-    FloatType,
-    InsertionPoint,
-    IntegerAttr,
-    Operation,
-    Value,
-    defining_op,
-    operations_of,
-    walk,
-)
-from ...dialects.ir.cloning import clone_ops
+from ...dialects import ir
 from ...dialects.upstream.arith import FLOAT_PREDICATES, INTEGER_PREDICATES, Scalars, float_width
 from ...dialects.upstream.linalg import tensor_type
 from ...dialects.upstream.tensor import VIEWS
@@ -51,16 +39,16 @@ class OrderTies(Pass):
 
     name: ClassVar[str] = "order-ties"
 
-    def run(self, module: Operation) -> None:
-        for op in walk(module):
+    def run(self, module: ir.Operation) -> None:
+        for op in ir.walk(module):
             if op.name == "iree_linalg_ext.sort":
                 _order_sort(op)
             elif op.name == "iree_linalg_ext.topk":
                 _order_topk(op)
 
 
-def _order_sort(op: Operation) -> None:
-    dim = IntegerAttr(op.attributes["dimension"]).value
+def _order_sort(op: ir.Operation) -> None:
+    dim = ir.IntegerAttr(op.attributes["dimension"]).value
     shape = tensor_type(op.operands[0]).shape
     if shape[dim] == 1:
         for result, operand in zip(op.results, op.operands, strict=True):
@@ -77,35 +65,35 @@ def _order_sort(op: Operation) -> None:
     op = _merge_equal(op)
     for index, operand in enumerate(op.operands):
         if _is_slice(operand):
-            s = Scalars(InsertionPoint(op), op.location)
+            s = Scalars(ir.InsertionPoint(op), op.location)
             op.operands[index] = s.op("util.optimization_barrier", [operand], operand.type)
 
 
-def _is_slice(value: Value) -> bool:
-    op = defining_op(value)
+def _is_slice(value: ir.Value) -> bool:
+    op = ir.defining_op(value)
     while op is not None and op.name in VIEWS:
-        op = defining_op(op.operands[0])
+        op = ir.defining_op(op.operands[0])
     return op is not None and op.name == "tensor.extract_slice"
 
 
-def _merge_equal(op: Operation) -> Operation:
+def _merge_equal(op: ir.Operation) -> ir.Operation:
     """The sort with each operand once."""
     operands = list(op.operands)
     first = [operands.index(operand) for operand in operands]
     kept = sorted(set(first))
     if len(kept) == len(operands):
         return op
-    small = Operation.create(
+    small = ir.Operation.create(
         op.name,
         results=[operands[n].type for n in kept],
         operands=[operands[n] for n in kept],
         attributes={
             "dimension": op.attributes["dimension"],
-            "operandSegmentSizes": DenseI32ArrayAttr.get([0, len(kept)], op.context),
+            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, len(kept)], op.context),
         },
         regions=1,
         loc=op.location,
-        ip=InsertionPoint(op),
+        ip=ir.InsertionPoint(op),
     ).operation
     body = op.regions[0].blocks[0]
     body.append_to(small.regions[0])
@@ -122,21 +110,21 @@ def _merge_equal(op: Operation) -> Operation:
     return small
 
 
-def _order_topk(op: Operation) -> None:
+def _order_topk(op: ir.Operation) -> None:
     body = op.regions[0].blocks[0]
     found = _predicate(body)
     if found in ("sgt", "slt", "ugt", "ult"):
         return
     a, b = body.arguments
-    if found in ("ogt", "oge", "ugt", "uge") and isinstance(a.type, FloatType):
-        s = Scalars(InsertionPoint(_yield_of(body)), op.location)
+    if found in ("ogt", "oge", "ugt", "uge") and isinstance(a.type, ir.FloatType):
+        s = Scalars(ir.InsertionPoint(_yield_of(body)), op.location)
         _yield_of(body).operands[0] = s.compare("sgt", _order_key(s, a), _order_key(s, b))
         return
     s, before, after = _both_ways(body, [b, a])
     _yield_of(body).operands[0] = s.binary("andi", before, s.binary("xori", after, 1))
 
 
-def _order_key(s: Scalars, value: Value) -> Value:
+def _order_key(s: Scalars, value: ir.Value) -> ir.Value:
     """A signed integer that orders floats of all signs as IEEE 754's totalOrder does,
     but for NaN: those are all equal, and the greatest."""
     width = float_width(value.type)
@@ -149,28 +137,28 @@ def _order_key(s: Scalars, value: Value) -> Value:
     return s.select(is_nan, s.constant(most, integer), mirrored)
 
 
-def _both_ways(body: Block, swapped: Sequence[Value]) -> tuple[Scalars, Value, Value]:
+def _both_ways(body: ir.Block, swapped: Sequence[ir.Value]) -> tuple[Scalars, ir.Value, ir.Value]:
     """What the comparator says, and what it says of its arguments swapped."""
     end = _yield_of(body)
-    ip = InsertionPoint(end)
-    arguments: list[Value] = [*body.arguments]
+    ip = ir.InsertionPoint(end)
+    arguments: list[ir.Value] = [*body.arguments]
     values = dict(zip(arguments, swapped, strict=True))
-    clone_ops(operations_of(body)[:-1], values, ip)
+    ir.clone_ops(ir.operations_of(body)[:-1], values, ip)
     before = end.operands[0]
     # A comparator may also give a value from around it, as where it is constant.
     return Scalars(ip, end.location), before, values.get(before, before)
 
 
-def _predicate(body: Block) -> str:
+def _predicate(body: ir.Block) -> str:
     """The predicate, where all that the body does is to compare its first two arguments."""
-    compare = defining_op(_yield_of(body).operands[0])
+    compare = ir.defining_op(_yield_of(body).operands[0])
     if compare is None or compare.name not in ("arith.cmpi", "arith.cmpf"):
         return ""
     if list(compare.operands) != list(body.arguments)[:2]:
         return ""
     names = INTEGER_PREDICATES if compare.name == "arith.cmpi" else FLOAT_PREDICATES
-    return names[IntegerAttr(compare.attributes["predicate"]).value]
+    return names[ir.IntegerAttr(compare.attributes["predicate"]).value]
 
 
-def _yield_of(body: Block) -> Operation:
-    return operations_of(body)[-1]
+def _yield_of(body: ir.Block) -> ir.Operation:
+    return ir.operations_of(body)[-1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...dialects.ir.bindings import Operation, StringAttr, walk
+from ...dialects import ir
 from ..analysis.replication import ReplicationAnalysis
 from ..base import Pass
 from ..remarks import remark
@@ -43,9 +43,9 @@ class CommuteCollectives(Pass):
 
     name: ClassVar[str] = "commute-collectives"
 
-    def run(self, module: Operation) -> None:
+    def run(self, module: ir.Operation) -> None:
         collectives = [
-            op for op in walk(module, bodies=False) if op.name in (*NARROWABLE, *_REDUCTIONS)
+            op for op in ir.walk(module, bodies=False) if op.name in (*NARROWABLE, *_REDUCTIONS)
         ]
         if not collectives:
             return
@@ -53,7 +53,7 @@ class CommuteCollectives(Pass):
         after, before = NarrowDequantize(analysis), NarrowQuantize(analysis)
         apply_patterns(module, [after, before])
         reasons = WideReasons(after, before)
-        for op in walk(module, bodies=False):
+        for op in ir.walk(module, bodies=False):
             if op.name not in (*NARROWABLE, *_REDUCTIONS):
                 continue
             reason = reasons.reason(op)
@@ -61,4 +61,4 @@ class CommuteCollectives(Pass):
                 forget_reason(op)
                 continue
             remark(op, f"'{op.name}' stays wide: {reason}")
-            op.attributes[WIDE_REASON] = StringAttr.get(reason, op.context)
+            op.attributes[WIDE_REASON] = ir.StringAttr.get(reason, op.context)

@@ -5,23 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ...dialects import ir
 from ...dialects.fp8 import fp8_format
 from ...dialects.headrace import matmul, quantize
-from ...dialects.ir.bindings import (
-    Attribute,
-    DenseElementsAttr,
-    F32Type,
-    FloatAttr,
-    InsertionPoint,
-    Location,
-    Operation,
-    RankedTensorType,
-    StringAttr,
-    Type,
-    TypeAttr,
-    Value,
-    walk,
-)
 from ...dialects.ops.constraints import DYNAMIC, element_type_of, is_per_tensor, shape_of
 from ...dialects.upstream.linalg import with_element_type
 from ..analysis.contractions import CONTRACTIONS, Contraction, contraction_of
@@ -72,8 +58,8 @@ class FuseScaledMatmul(Pass):
 
     name: ClassVar[str] = "fuse-scaled-matmul"
 
-    def run(self, module: Operation) -> None:
-        for op in walk(module, bodies=False):
+    def run(self, module: ir.Operation) -> None:
+        for op in ir.walk(module, bodies=False):
             if op.name in CONTRACTIONS and WIDE_REASON in op.attributes:
                 del op.attributes[WIDE_REASON]
         apply_patterns(module, [DequantizedContraction()])
@@ -108,7 +94,7 @@ class DequantizedContraction(Pattern[FusedMatmul]):
 
     roots = CONTRACTIONS
 
-    def match(self, op: Operation) -> FusedMatmul | Miss:
+    def match(self, op: ir.Operation) -> FusedMatmul | Miss:
         found = contraction_of(op)
         if isinstance(found, Miss):
             return found
@@ -132,17 +118,17 @@ class DequantizedContraction(Pattern[FusedMatmul]):
             reasons.append(f"{side} stays wide: {_explain(source, value, near)}")
         return Miss("; ".join(reasons), silent=not derived)
 
-    def missed(self, op: Operation, miss: Miss) -> None:
+    def missed(self, op: ir.Operation, miss: Miss) -> None:
         remark(op, miss.reason)
-        op.attributes[WIDE_REASON] = StringAttr.get(miss.reason, op.context)
+        op.attributes[WIDE_REASON] = ir.StringAttr.get(miss.reason, op.context)
 
-    def rewrite(self, op: Operation, match: FusedMatmul, rewriter: Rewriter) -> None:
+    def rewrite(self, op: ir.Operation, match: FusedMatmul, rewriter: Rewriter) -> None:
         found = match.contraction
         build = _Builder(op.name.startswith("stablehlo."))
         fp8_result = fp8_format(found.result_type) is not None
         result_type = found.result_type
         if fp8_result:
-            result_type = with_element_type(result_type, F32Type.get(op.context))
+            result_type = with_element_type(result_type, ir.F32Type.get(op.context))
         product = matmul(
             build.narrow(match.lhs),
             build.narrow(match.rhs),
@@ -161,8 +147,8 @@ class DequantizedContraction(Pattern[FusedMatmul]):
             product.attributes[PEELED] = op.attributes[PEELED]
         for name, source in ((LHS_ROUNDING, match.lhs), (RHS_ROUNDING, match.rhs)):
             if (rounding := _rounding(source)) is not None:
-                product.attributes[name] = TypeAttr.get(rounding)
-        result: Value = product.result
+                product.attributes[name] = ir.TypeAttr.get(rounding)
+        result: ir.Value = product.result
         if fp8_result:
             # A dot's own rounding does not saturate, headrace.matmul's does.
             result = quantize(
@@ -179,12 +165,12 @@ class DequantizedContraction(Pattern[FusedMatmul]):
             _erase_dead(source, rewriter, erased)
 
 
-def _rounding(source: NarrowSource) -> Type | None:
+def _rounding(source: NarrowSource) -> ir.Type | None:
     """The type that the source rounds scaled elements to; None for f32 or no scale."""
     if source.scale is None:
         return None
     element = element_type_of(source.scale)
-    return None if isinstance(element, F32Type) else element
+    return None if isinstance(element, ir.F32Type) else element
 
 
 def _scale_fault(side: str, source: NarrowSource, contracting: tuple[int, ...]) -> str | None:
@@ -202,7 +188,7 @@ def _scale_fault(side: str, source: NarrowSource, contracting: tuple[int, ...]) 
     return None
 
 
-def _explain(miss: Miss, value: Value, near: bool) -> str:
+def _explain(miss: Miss, value: ir.Value, near: bool) -> str:
     if not miss.silent:
         return miss.reason
     if is_made_of_fp8(value):
@@ -221,37 +207,39 @@ class _Builder:
 
     def __init__(self, stablehlo: bool) -> None:
         self._stablehlo = stablehlo
-        self._built: dict[int, Value] = {}
+        self._built: dict[int, ir.Value] = {}
 
-    def narrow(self, source: NarrowSource) -> Value:
+    def narrow(self, source: NarrowSource) -> ir.Value:
         """The fp8 value, after all data movement."""
         if source.movement is None:
             return source.value
         if id(source) not in self._built:
             values = [self.narrow(s) for s in source.sources]
-            before = InsertionPoint(source.movement.op)
+            before = ir.InsertionPoint(source.movement.op)
             self._built[id(source)] = source.movement.clone(values, before)
         return self._built[id(source)]
 
-    def scale(self, source: NarrowSource) -> Value | None:
+    def scale(self, source: NarrowSource) -> ir.Value | None:
         """The f32 factor of the sum: the scale, or its reciprocal."""
         if source.movement is not None:
             scale = self.scale(source.sources[0])
             if scale is None:
                 return None
-            return source.movement.carry_scale(scale, InsertionPoint(source.movement.op))
+            return source.movement.carry_scale(scale, ir.InsertionPoint(source.movement.op))
         if source.scale is None or source.dequantize is None:
             return None
         scale, loc = source.scale, source.dequantize.location
-        ip = InsertionPoint(source.dequantize)
-        f32 = with_element_type(scale.type, F32Type.get(loc.context))
+        ip = ir.InsertionPoint(source.dequantize)
+        f32 = with_element_type(scale.type, ir.F32Type.get(loc.context))
         if scale.type != f32:
             name = "stablehlo.convert" if self._stablehlo else "arith.extf"
             scale = _create(name, [scale], f32, loc, ip)
         if source.divide:
-            one = FloatAttr.get(f32.element_type, 1.0, loc=loc)
+            one = ir.FloatAttr.get(f32.element_type, 1.0, loc=loc)
             name = "stablehlo.constant" if self._stablehlo else "arith.constant"
-            ones = _create(name, [], f32, loc, ip, {"value": DenseElementsAttr.get_splat(f32, one)})
+            ones = _create(
+                name, [], f32, loc, ip, {"value": ir.DenseElementsAttr.get_splat(f32, one)}
+            )
             name = "stablehlo.divide" if self._stablehlo else "arith.divf"
             scale = _create(name, [ones, scale], f32, loc, ip)
         return scale
@@ -259,13 +247,13 @@ class _Builder:
 
 def _create(
     name: str,
-    operands: list[Value],
-    type_: RankedTensorType,
-    loc: Location,
-    ip: InsertionPoint,
-    attributes: dict[str, Attribute] | None = None,
-) -> Value:
-    op = Operation.create(
+    operands: list[ir.Value],
+    type_: ir.RankedTensorType,
+    loc: ir.Location,
+    ip: ir.InsertionPoint,
+    attributes: dict[str, ir.Attribute] | None = None,
+) -> ir.Value:
+    op = ir.Operation.create(
         name, results=[type_], operands=operands, attributes=attributes, loc=loc, ip=ip
     )
     return op.results[0]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
+from ...dialects import ir
 from ...dialects.headrace import DequantizeOp
-from ...dialects.ir.bindings import Attribute, Block, Operation, Type, Value, operations_of
 from ...dialects.purity import is_pure
 from ..base import Pass
 
@@ -38,7 +38,7 @@ class HeadraceCse(Pass):
 
     name = "headrace-cse"
 
-    def run(self, module: Operation) -> None:
+    def run(self, module: ir.Operation) -> None:
         _merge_in(module, _Scope())
 
 
@@ -47,9 +47,9 @@ class _Scope:
     """The ops known at a place: those of this block, then those around it."""
 
     outer: _Scope | None = None
-    ops: dict[Hashable, Operation] = field(default_factory=dict[Hashable, Operation])
+    ops: dict[Hashable, ir.Operation] = field(default_factory=dict[Hashable, ir.Operation])
 
-    def find(self, key: Hashable, local: bool) -> Operation | None:
+    def find(self, key: Hashable, local: bool) -> ir.Operation | None:
         scope: _Scope | None = self
         while scope is not None:
             if key in scope.ops:
@@ -58,7 +58,7 @@ class _Scope:
         return None
 
 
-def _merge_in(op: Operation, scope: _Scope) -> None:
+def _merge_in(op: ir.Operation, scope: _Scope) -> None:
     if op.name not in (*_CLOSED, *_LOOPS):
         return
     outer = None if op.name in _CLOSED else scope
@@ -71,8 +71,8 @@ def _merge_in(op: Operation, scope: _Scope) -> None:
                 around = inner  # the entry block dominates all others
 
 
-def _merge_block(block: Block, scope: _Scope) -> None:
-    for op in operations_of(block):
+def _merge_block(block: ir.Block, scope: _Scope) -> None:
+    for op in ir.operations_of(block):
         _merge_in(op, scope)
         key = _key(op)
         if key is None:
@@ -86,11 +86,11 @@ def _merge_block(block: Block, scope: _Scope) -> None:
         op.erase()
 
 
-def _key(op: Operation) -> Hashable | None:
+def _key(op: ir.Operation) -> Hashable | None:
     """What two equal ops have in common; None for an op that is not merged."""
     if len(op.regions) or not len(op.results) or not is_pure(op):
         return None
-    attributes: list[tuple[str, Attribute]] = [(n, op.attributes[n]) for n in op.attributes]
-    operands: list[Value] = list(op.operands)
-    types: list[Type] = [result.type for result in op.results]
+    attributes: list[tuple[str, ir.Attribute]] = [(n, op.attributes[n]) for n in op.attributes]
+    operands: list[ir.Value] = list(op.operands)
+    types: list[ir.Type] = [result.type for result in op.results]
     return (op.name, tuple(operands), tuple(attributes), tuple(types))

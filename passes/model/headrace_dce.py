@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...dialects.ir.bindings import Operation, defining_op, walk
+from ...dialects import ir
 from ...dialects.purity import is_pure
 from ..base import Pass
 
@@ -27,20 +27,20 @@ class HeadraceDce(Pass):
 
     name = "headrace-dce"
 
-    def run(self, module: Operation) -> None:
+    def run(self, module: ir.Operation) -> None:
         # Users come after what they use, so that going backwards finds most
         # chains at once; what an erased op used is looked at again.
-        waiting = dict.fromkeys(walk(module))
+        waiting = dict.fromkeys(ir.walk(module))
         while waiting:
             op, _ = waiting.popitem()
             if op == module or _is_used(op) or not is_pure(op):
                 continue
-            inside = dict.fromkeys(walk(op))
+            inside = dict.fromkeys(ir.walk(op))
             makers = {
                 maker: None
                 for inner in inside
                 for operand in inner.operands
-                if (maker := defining_op(operand)) and maker not in inside
+                if (maker := ir.defining_op(operand)) and maker not in inside
             }
             for inner in inside:
                 waiting.pop(inner, None)
@@ -48,5 +48,5 @@ class HeadraceDce(Pass):
             waiting.update(makers)
 
 
-def _is_used(op: Operation) -> bool:
+def _is_used(op: ir.Operation) -> bool:
     return any(next(iter(result.uses), None) is not None for result in op.results)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...dialects import ir
 from ...dialects.fp8 import E4M3FN, E4M3FNUZ, E5M2, E5M2FNUZ, Fp8Format
-from ...dialects.ir.bindings import HeadraceError
 
 # Target cpu, compiled for one with bf16 instructions; a name of passes alone.
 CPU_WITH_BF16 = "cpu-bf16"
@@ -93,6 +93,6 @@ def fp8_support(target: str) -> Fp8Support:
     return _SUPPORT[target]
 
 
-def unknown_target(name: str) -> HeadraceError:
+def unknown_target(name: str) -> ir.HeadraceError:
     """The error for a name that is no target's."""
-    return HeadraceError(f"unknown target '{name}'; known are {', '.join(_SUPPORT)}")
+    return ir.HeadraceError(f"unknown target '{name}'; known are {', '.join(_SUPPORT)}")

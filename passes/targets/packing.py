@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 
-from ...dialects.ir.bindings import Attribute
+from ...dialects import ir
 from ...dialects.iree.encoding_ops import OperandEncoding
 from ...dialects.upstream.linalg import DYNAMIC
 from .fp8_support import CPU_WITH_BF16, fp8_support
@@ -39,7 +39,7 @@ class Packing:
     packs_after_dynamic_rows: bool = True
     packs_sums_as_results: bool = True
 
-    def layout_class(self, encoding: Attribute) -> Hashable:
+    def layout_class(self, encoding: ir.Attribute) -> Hashable:
         """Equal for encodings that the resolver gives one layout, as far as known.
 
         CPU tiles follow the smaller of the loops M and N where it is
@@ -54,7 +54,7 @@ class Packing:
         rest = (matmul.operand_index, matmul.element_types, matmul.maps)
         return (rest, _narrow_side(m, n) if self.target in ("cpu", "vmvx") else (m, n))
 
-    def role(self, encoding: Attribute) -> Hashable:
+    def role(self, encoding: ir.Attribute) -> Hashable:
         """Which operand of a matmul is packed; others stand for themselves.
 
         Packings of one value for one role may come out the same, whatever
@@ -63,12 +63,12 @@ class Packing:
         matmul = OperandEncoding.parse(encoding)
         return encoding if matmul is None else matmul.operand_index
 
-    def is_result(self, encoding: Attribute) -> bool:
+    def is_result(self, encoding: ir.Attribute) -> bool:
         """Whether a matmul's result is packed."""
         matmul = OperandEncoding.parse(encoding)
         return matmul is not None and matmul.is_result
 
-    def resolves(self, encoding: Attribute) -> bool:
+    def resolves(self, encoding: ir.Attribute) -> bool:
         """Whether a packed value differs from the plain one.
 
         Encodings that are of no op, such as layouts, are taken to do so.

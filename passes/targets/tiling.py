@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from ...dialects.ir.bindings import HeadraceError
+from ...dialects import ir
 from ...dialects.iree.encoding_ops import LHS, OperandEncoding
 from ...dialects.upstream.linalg import DYNAMIC
 from ..analysis.matmul_loops import MatmulLoops
@@ -176,5 +176,5 @@ def tiling_of(target: str) -> Tiling:
     if name in _TILINGS:
         return _TILINGS[name]
     if not name.startswith(("sm_", "vulkan-")):
-        raise HeadraceError(f"nobody said whether target '{name}' tiles data")
+        raise ir.HeadraceError(f"nobody said whether target '{name}' tiles data")
     return Tiling(reason=f"the encoding resolver of '{name}' is the identity")

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from headrace.compiler import pipelines
 from headrace.compiler.targets import target_names
-from headrace.dialects.ir.bindings import Context, HeadraceError, make_context
+from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
 from headrace.dialects.verifier import verify
 from headrace.passes.registry import pass_class, pass_names
@@ -148,15 +148,15 @@ def _encoded(text: str) -> bytes:
 
 
 @cache
-def _context() -> Context:
+def _context() -> ir.Context:
     """For making cases: one for all of a process, as it takes longer than to parse."""
-    return make_context()
+    return ir.make_context()
 
 
 def _parses(text: str) -> bool:
     try:
         verify(parse_module(text, "sample", _context()))
-    except (HeadraceError, MemoryError):
+    except (ir.HeadraceError, MemoryError):
         return False
     return True
 
@@ -165,7 +165,7 @@ def _generic(text: str) -> str | None:
     """Attributes that the short form leaves out can be mutated too."""
     try:
         module = parse_module(text, "sample", _context())
-    except HeadraceError:
+    except ir.HeadraceError:
         return None
     return str(module.get_asm(print_generic_op_form=True))
 
@@ -173,7 +173,7 @@ def _generic(text: str) -> str | None:
 def _bytecode(text: str) -> bytes | None:
     try:
         module = parse_module(text, "sample", _context())
-    except HeadraceError:
+    except ir.HeadraceError:
         return None
     with tempfile.TemporaryFile() as file:
         module.write_bytecode(file)

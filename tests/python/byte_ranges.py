@@ -7,15 +7,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from math import inf
 
-from headrace.dialects.ir.bindings import (
-    ArrayAttr,
-    DenseI64ArrayAttr,
-    IntegerAttr,
-    Operation,
-    Value,
-    defining_op,
-    result_number,
-)
+from headrace.dialects import ir
 from headrace.dialects.upstream.tensor import DYNAMIC
 
 _CASTS = (
@@ -112,19 +104,19 @@ class Numbers:
     """
 
     atoms: Atoms
-    known: dict[Value, Sum] = field(default_factory=dict[Value, Sum])
+    known: dict[ir.Value, Sum] = field(default_factory=dict[ir.Value, Sum])
     place: str = ""  # tells apart the unknown values of functions
 
-    def of(self, value: Value) -> Sum:
+    def of(self, value: ir.Value) -> Sum:
         if value not in self.known:
             self.known[value] = self._compute(value)
         return self.known[value]
 
-    def _compute(self, value: Value) -> Sum:
-        op = defining_op(value)
+    def _compute(self, value: ir.Value) -> Sum:
+        op = ir.defining_op(value)
         if op is None:
             return self._atom((self.place, str(value.get_name())))
-        number = result_number(value)
+        number = ir.result_number(value)
         if op.name == "util.assume.int":
             return self._assumed(op, number)
         rule = _RULES.get(op.name)
@@ -140,13 +132,13 @@ class Numbers:
     def _atom(self, what: Hashable) -> Sum:
         return Sum(0, ((self.atoms.name(what), 1),))
 
-    def _cast(self, op: Operation) -> Sum:
+    def _cast(self, op: ir.Operation) -> Sum:
         return self.of(op.operands[0])
 
-    def _assumed(self, op: Operation, number: int) -> Sum:
+    def _assumed(self, op: ir.Operation, number: int) -> Sum:
         """One of several values, each with its ``umin`` and ``umax`` per place of call."""
         found = self.of(op.operands[number])
-        assumptions = ArrayAttr(ArrayAttr(op.attributes["assumptions"])[number])
+        assumptions = ir.ArrayAttr(ir.ArrayAttr(op.attributes["assumptions"])[number])
         bounds = [[_number_after(str(a), name) for a in assumptions] for name in ("umin", "umax")]
         low, high = ([n for n in each if n is not None] for each in bounds)
         if len(low) == len(high) == len(assumptions) > 0:
@@ -160,27 +152,27 @@ class Numbers:
         old = self.atoms.bounds.get(atom, (0, inf))
         self.atoms.bounds[atom] = (max(low, old[0]), min(high, old[1]))
 
-    def _constant(self, op: Operation) -> Sum | None:
+    def _constant(self, op: ir.Operation) -> Sum | None:
         attribute = op.attributes["value"]
-        return Sum(attribute.value) if isinstance(attribute, IntegerAttr) else None
+        return Sum(attribute.value) if isinstance(attribute, ir.IntegerAttr) else None
 
-    def _add(self, op: Operation) -> Sum:
+    def _add(self, op: ir.Operation) -> Sum:
         return self.of(op.operands[0]) + self.of(op.operands[1])
 
-    def _subtract(self, op: Operation) -> Sum:
+    def _subtract(self, op: ir.Operation) -> Sum:
         return self.of(op.operands[0]) - self.of(op.operands[1])
 
-    def _multiply(self, op: Operation) -> Sum | None:
+    def _multiply(self, op: ir.Operation) -> Sum | None:
         a, b = (self.of(v) for v in op.operands)
         if not a.terms:
             return b.times(a.constant)
         return None if b.terms else a.times(b.constant)
 
-    def _shift(self, op: Operation) -> Sum | None:
+    def _shift(self, op: ir.Operation) -> Sum | None:
         by = self.of(op.operands[1])
         return None if by.terms else self.of(op.operands[0]).times(1 << by.constant)
 
-    def _align(self, op: Operation) -> Sum | None:
+    def _align(self, op: ir.Operation) -> Sum | None:
         """``util.align x, n`` as x and what is added to it, less than n."""
         to = self.of(op.operands[1])
         what = self.of(op.operands[0])
@@ -192,7 +184,7 @@ class Numbers:
         self._bound(slack, 0, to.constant - 1)
         return what + slack
 
-    def _smaller(self, op: Operation) -> Sum | None:
+    def _smaller(self, op: ir.Operation) -> Sum | None:
         """``min(x, n)`` with a constant: an atom that says how large it can be."""
         a, b = (self.of(v) for v in op.operands)
         if not a.terms and not b.terms:
@@ -204,10 +196,10 @@ class Numbers:
         self._bound(found, 0, limit)
         return found
 
-    def _linearize(self, op: Operation) -> Sum | None:
+    def _linearize(self, op: ir.Operation) -> Sum | None:
         """``affine.linearize_index [i, j] by (m, n)``: ``i * n + j``."""
         indices = [self.of(v) for v in op.operands]
-        basis = list(DenseI64ArrayAttr(op.attributes["static_basis"]))
+        basis = list(ir.DenseI64ArrayAttr(op.attributes["static_basis"]))
         rank = len(basis) if len(indices) == len(basis) else len(basis) + 1
         if len(indices) != rank or DYNAMIC in basis[1 - rank :]:
             return None
@@ -216,7 +208,7 @@ class Numbers:
             found = found.times(size) + index
         return found
 
-    def _halves(self, op: Operation) -> Sum | None:
+    def _halves(self, op: ir.Operation) -> Sum | None:
         """A number that was passed as two of 32 bits: ``low | high << 32``."""
         low, high = (self.of(v) for v in op.operands)
         if not low.terms and not high.terms:
@@ -224,7 +216,7 @@ class Numbers:
         upper = self._upper(low).times(1 << _HALF)
         return low if high == upper else None
 
-    def _shifted_down(self, op: Operation) -> Sum | None:
+    def _shifted_down(self, op: ir.Operation) -> Sum | None:
         by, number = self.of(op.operands[1]), self.of(op.operands[0])
         if by.terms:
             return None
@@ -243,7 +235,7 @@ def _number_after(text: str, name: str) -> int | None:
     return int(match[1]) if match is not None else None
 
 
-_Rule = Callable[[Numbers, Operation], Sum | None]
+_Rule = Callable[[Numbers, ir.Operation], Sum | None]
 _RULES: dict[str, _Rule] = {
     **dict.fromkeys(_CASTS, Numbers._cast),
     "arith.constant": Numbers._constant,

@@ -8,18 +8,8 @@ the index arithmetic on the rank, for each rank.
 
 from __future__ import annotations
 
+from headrace.dialects import ir
 from headrace.dialects.headrace import PartitionIdOp, device_id
-from headrace.dialects.ir.bindings import (
-    FlatSymbolRefAttr,
-    IndexType,
-    InsertionPoint,
-    IntegerAttr,
-    IntegerType,
-    Operation,
-    Value,
-    defining_op,
-    walk,
-)
 from headrace.dialects.iree.flow import ELEMENTS, REDUCTIONS
 from headrace.dialects.ops.collectives import (
     all_gather,
@@ -36,30 +26,30 @@ _NAMES = {"sum": "add", "product": "mul", "maximum": "max", "minimum": "min"}
 _EQUAL = 0  # arith.cmpi eq
 
 
-def evaluate(value: Value, rank: int) -> int:
+def evaluate(value: ir.Value, rank: int) -> int:
     """An index computed from the rank by constants, comparisons and selects."""
-    op = defining_op(value)
+    op = ir.defining_op(value)
     assert op is not None
     if op.name == "flow.channel.rank":
         return rank
     if op.name == "arith.constant":
-        return IntegerAttr(op.attributes["value"]).value
+        return ir.IntegerAttr(op.attributes["value"]).value
     operands = [evaluate(operand, rank) for operand in op.operands]
     if op.name == "arith.cmpi":
-        assert IntegerAttr(op.attributes["predicate"]).value == _EQUAL
+        assert ir.IntegerAttr(op.attributes["predicate"]).value == _EQUAL
         return int(operands[0] == operands[1])
     assert op.name == "arith.select"
     return operands[1] if operands[0] else operands[2]
 
 
-def groups_by_name(module: Operation, devices: int) -> dict[str, Groups]:
+def groups_by_name(module: ir.Operation, devices: int) -> dict[str, Groups]:
     """The groups of each channel that the initializer makes."""
     found: dict[str, Groups] = {}
-    for op in walk(module):
+    for op in ir.walk(module):
         if op.name != "util.global.store":
             continue
-        name = FlatSymbolRefAttr(op.attributes["global"]).value
-        maker = defining_op(op.operands[0])
+        name = ir.FlatSymbolRefAttr(op.attributes["global"]).value
+        maker = ir.defining_op(op.operands[0])
         assert maker is not None
         if maker.name == "flow.channel.default":
             found[name] = [list(range(devices))]
@@ -73,37 +63,37 @@ def groups_by_name(module: Operation, devices: int) -> dict[str, Groups]:
     return found
 
 
-def from_channels(module: Operation, devices: int) -> None:
+def from_channels(module: ir.Operation, devices: int) -> None:
     """Replaces all flow ops of a module; each function is one SPMD program."""
     groups = groups_by_name(module, devices)
-    for op in walk(module):
+    for op in ir.walk(module):
         if op.name.startswith("flow.collective."):
             new = _collective(op, groups, devices)
             op.results[0].replace_all_uses_with(new)
             op.erase()
-    ranks = [op for op in walk(module) if op.name == "flow.channel.rank"]
+    ranks = [op for op in ir.walk(module) if op.name == "flow.channel.rank"]
     for op in ranks:
         if op.parent is not None and op.parent.operation.name == "func.func":
             op.results[0].replace_all_uses_with(_rank(op))
             op.erase()
-    for op in reversed(walk(module)):
+    for op in reversed(ir.walk(module)):
         if op.name in ("util.initializer", "util.global", "util.global.load"):
             op.erase()
 
 
-def _rank(op: Operation) -> Value:
-    b = TensorBuilder(InsertionPoint(op), op.location)
+def _rank(op: ir.Operation) -> ir.Value:
+    b = TensorBuilder(ir.InsertionPoint(op), op.location)
     value = device_id(PartitionIdOp, loc=b.loc, ip=b.ip).result
-    i32 = IntegerType.get_signless(32, op.context)
+    i32 = ir.IntegerType.get_signless(32, op.context)
     number = b.op("tensor.extract", [value], i32)
-    return b.op("arith.index_cast", [number], IndexType.get(op.context))
+    return b.op("arith.index_cast", [number], ir.IndexType.get(op.context))
 
 
-def _collective(op: Operation, by_name: dict[str, Groups], devices: int) -> Value:
-    source, channel = op.operands[1], defining_op(op.operands[2])
+def _collective(op: ir.Operation, by_name: dict[str, Groups], devices: int) -> ir.Value:
+    source, channel = op.operands[1], ir.defining_op(op.operands[2])
     assert channel is not None
-    groups = by_name[FlatSymbolRefAttr(channel.attributes["global"]).value]
-    loc, ip = op.location, InsertionPoint(op)
+    groups = by_name[ir.FlatSymbolRefAttr(channel.attributes["global"]).value]
+    loc, ip = op.location, ir.InsertionPoint(op)
     kind = op.name.rpartition(".")[2]
     if kind == "all_gather":
         return all_gather(source, 0, groups, loc=loc, ip=ip).result
@@ -120,8 +110,8 @@ def _collective(op: Operation, by_name: dict[str, Groups], devices: int) -> Valu
         received = [rank for rank in range(devices) if evaluate(op.operands[4], rank) >= 0]
         assert sorted(target for _, target in pairs) == received
         return collective_permute(source, pairs, loc=loc, ip=ip).result
-    name = _NAMES[REDUCTIONS[IntegerAttr(op.attributes["reduction_op"]).value]]
-    unsigned = ELEMENTS[IntegerAttr(op.attributes["element_type"]).value].startswith("ui")
+    name = _NAMES[REDUCTIONS[ir.IntegerAttr(op.attributes["reduction_op"]).value]]
+    unsigned = ELEMENTS[ir.IntegerAttr(op.attributes["element_type"]).value].startswith("ui")
     if unsigned and name in ("max", "min"):
         name = f"u{name}"
     if kind == "all_reduce":

@@ -8,7 +8,7 @@ import numpy as np
 from headrace.compiler.iree.child import run_iree_compile
 from headrace.compiler.iree.element_types import Array
 from headrace.compiler.targets import find_target
-from headrace.dialects.ir.bindings import Operation, make_context
+from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
 
@@ -22,9 +22,9 @@ WIDE = {"bf16": ml_dtypes.bfloat16, "f16": np.float16, "f32": np.float32, "f64":
 DTYPES = {**FP8, **WIDE}
 
 
-def lower(text: str, target: str) -> Operation:
+def lower(text: str, target: str) -> ir.Operation:
     """The module after the lowering passes for ``target``."""
-    module = parse_module(text, "test", make_context())
+    module = parse_module(text, "test", ir.make_context())
     passes = ("accumulate-in-f32", "lower-matmul", "legalize-fp8")
     steps = ",".join(f"{name}{{target={target}}}" for name in passes)
     Pipeline.parse(f"builtin.module({steps})").run(module)

@@ -16,7 +16,7 @@ from headrace.compiler.iree.runtime import run_program
 from headrace.compiler.metadata import FunctionInfo, ValueInfo
 from headrace.compiler.pipelines import BUFFERS, CLEAN_UP, DEVICES, LAST
 from headrace.compiler.targets import find_target
-from headrace.dialects.ir.bindings import Operation, make_context
+from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
 
@@ -80,14 +80,14 @@ def run_cases(
     folder: Path,
     partitions: int | None = None,
     passes: str = "",
-    change: Callable[[Operation], None] | None = None,
+    change: Callable[[ir.Operation], None] | None = None,
 ) -> dict[str, list[Array]]:
     """What each case gives on the devices: ``[devices, *shape]`` per result.
 
     ``passes`` run before the lowering, then ``change``.
     """
     text = function_text(cases, devices, partitions or devices)
-    module = parse_module(text, "cases.mlir", make_context())
+    module = parse_module(text, "cases.mlir", ir.make_context())
     if passes:
         Pipeline.parse(f"builtin.module({passes})").run(module)
     if change is not None:

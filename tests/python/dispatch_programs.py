@@ -11,16 +11,18 @@ from headrace.compiler.iree.child import run_iree_compile
 from headrace.compiler.iree.element_types import Array
 from headrace.compiler.report.reader import phases as report_phases
 from headrace.compiler.targets import find_target
-from headrace.dialects.ir.bindings import Operation, make_context
+from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
 
 CASES = Path(__file__).parents[2] / "benchmarks" / "inputs" / "dispatch"
 
 
-def lowered(text: str, target: str, *, multi_use: bool = False, estimate: bool = True) -> Operation:
+def lowered(
+    text: str, target: str, *, multi_use: bool = False, estimate: bool = True
+) -> ir.Operation:
     """The module as IREE is handed it, collectives in channel form."""
-    module = parse_module(text, "test", make_context())
+    module = parse_module(text, "test", ir.make_context())
     passes = pipelines.default_pipeline(target, "channel", 1, multi_use=multi_use)
     if not estimate:
         passes = passes.replace("set-encodings{", "set-encodings{estimate=false ")
@@ -35,7 +37,9 @@ def without_panels(name: str) -> str:
     return text.replace("1024", "1000").replace("2048", "2040")
 
 
-def compiled(module: Operation, target: str, cpu: str = "host") -> tuple[bytes, dict[str, object]]:
+def compiled(
+    module: ir.Operation, target: str, cpu: str = "host"
+) -> tuple[bytes, dict[str, object]]:
     """The program, and what its phases say of launches and bytes."""
     flags = find_target(target).flags("channel", 1, cpu)
     child = run_iree_compile(module, flags, report_phases.PHASES)

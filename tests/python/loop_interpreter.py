@@ -22,25 +22,8 @@ from collective_reference import (
     reduce_scatter,
 )
 from headrace.compiler.iree.element_types import Array
+from headrace.dialects import ir
 from headrace.dialects.headrace import CollectiveOp
-from headrace.dialects.ir.bindings import (
-    Block,
-    BoolAttr,
-    DenseElementsAttr,
-    DenseI64ArrayAttr,
-    DenseIntElementsAttr,
-    FloatAttr,
-    FloatType,
-    IntegerAttr,
-    IntegerType,
-    Operation,
-    RankedTensorType,
-    ShapedType,
-    StringAttr,
-    Type,
-    Value,
-    operations_of,
-)
 from headrace.dialects.upstream.arith import INTEGER_PREDICATES
 
 Scalar = int
@@ -65,24 +48,24 @@ class Machine:
     # What `test.effect` saw, in order.
     effects: list[bytes] = field(default_factory=list[bytes])
 
-    def call(self, function: Operation, arguments: Sequence[Data]) -> list[Data]:
+    def call(self, function: ir.Operation, arguments: Sequence[Data]) -> list[Data]:
         """The results of a function with one block."""
         block = function.regions[0].blocks[0]
-        values: dict[Value, Data] = dict(zip(block.arguments, arguments, strict=True))
+        values: dict[ir.Value, Data] = dict(zip(block.arguments, arguments, strict=True))
         return self._block(block, values)
 
-    def full(self, type_: Type, value: int) -> Array:
+    def full(self, type_: ir.Type, value: int) -> Array:
         """A tensor of one value."""
         return np.full(self._shape(type_), value, _dtype(type_))
 
-    def _block(self, block: Block, values: dict[Value, Data]) -> list[Data]:
-        *ops, terminator = operations_of(block)
+    def _block(self, block: ir.Block, values: dict[ir.Value, Data]) -> list[Data]:
+        *ops, terminator = ir.operations_of(block)
         for op in ops:
             results = self._op(op, values)
             values.update(zip(op.results, results, strict=True))
         return [values[v] for v in terminator.operands]
 
-    def _op(self, op: Operation, values: dict[Value, Data]) -> list[Data]:
+    def _op(self, op: ir.Operation, values: dict[ir.Value, Data]) -> list[Data]:
         operands = [values[v] for v in op.operands]
         if isinstance(op.opview, CollectiveOp):
             return [self._collective(op, operands[0])]
@@ -91,16 +74,16 @@ class Machine:
             return control(self, op, operands, values)
         return [self._plain(op, operands)]
 
-    def _collective(self, op: Operation, value: Data) -> Array:
+    def _collective(self, op: ir.Operation, value: Data) -> Array:
         view = op.opview
         assert isinstance(view, CollectiveOp)
         assert not isinstance(value, Scalar)
         kind = op.name.removeprefix("headrace.")
         self.collectives[kind] += 1
-        self.pipelined += BoolAttr(op.attributes["pipelined"]).value
+        self.pipelined += ir.BoolAttr(op.attributes["pipelined"]).value
 
         def number(name: str) -> int:
-            return IntegerAttr(op.attributes[name]).value
+            return ir.IntegerAttr(op.attributes[name]).value
 
         if kind == "all_gather":
             return all_gather(value, number("dim"), view.groups)
@@ -108,12 +91,12 @@ class Machine:
             return collective_permute(value, view.pairs)  # pyright: ignore
         if kind == "all_to_all":
             return all_to_all(value, number("split_dim"), number("concat_dim"), view.groups)
-        reduction = StringAttr(op.attributes["reduction"]).value
+        reduction = ir.StringAttr(op.attributes["reduction"]).value
         if kind == "all_reduce":
             return all_reduce(value, reduction, view.groups)
         return reduce_scatter(value, number("dim"), reduction, view.groups)
 
-    def _plain(self, op: Operation, operands: Sequence[Data]) -> Data:
+    def _plain(self, op: ir.Operation, operands: Sequence[Data]) -> Data:
         name, type_ = op.name, op.results[0].type
         if name == "test.effect":
             self.effects.append(np.asarray(operands[0]).tobytes())
@@ -140,30 +123,32 @@ class Machine:
             return into
         return _arithmetic(op, operands, type_)
 
-    def _constant(self, op: Operation, type_: Type) -> Data:
+    def _constant(self, op: ir.Operation, type_: ir.Type) -> Data:
         attribute = op.attributes["value"]
-        if isinstance(attribute, IntegerAttr | BoolAttr):
+        if isinstance(attribute, ir.IntegerAttr | ir.BoolAttr):
             return _wrap(int(attribute.value), type_)
-        if isinstance(RankedTensorType(type_).element_type, FloatType):
-            value = FloatAttr(DenseElementsAttr(attribute).get_splat_value()).value
+        if isinstance(ir.RankedTensorType(type_).element_type, ir.FloatType):
+            value = ir.FloatAttr(ir.DenseElementsAttr(attribute).get_splat_value()).value
             return np.full(self._shape(type_), value, _dtype(type_))
-        elements = DenseIntElementsAttr(attribute)
+        elements = ir.DenseIntElementsAttr(attribute)
         # The bindings give elements of type index as unsigned.
         flat = np.array([int(v) % (1 << 64) for v in elements], np.uint64)
-        one = flat.astype(_dtype(type_)).reshape(RankedTensorType(type_).shape)
+        one = flat.astype(_dtype(type_)).reshape(ir.RankedTensorType(type_).shape)
         return np.stack([one] * self.devices)
 
-    def _shape(self, type_: Type) -> list[int]:
-        return [self.devices, *RankedTensorType(type_).shape]
+    def _shape(self, type_: ir.Type) -> list[int]:
+        return [self.devices, *ir.RankedTensorType(type_).shape]
 
-    def _window(self, op: Operation, tensor: Array, dynamic: Sequence[Data]) -> tuple[slice, ...]:
+    def _window(
+        self, op: ir.Operation, tensor: Array, dynamic: Sequence[Data]
+    ) -> tuple[slice, ...]:
         offsets, sizes, strides = (
-            list(DenseI64ArrayAttr(op.attributes[f"static_{part}"]))
+            list(ir.DenseI64ArrayAttr(op.attributes[f"static_{part}"]))
             for part in ("offsets", "sizes", "strides")
         )
         given = iter(dynamic)
         places = [
-            _only(next(given)) if offset == ShapedType.get_dynamic_size() else offset
+            _only(next(given)) if offset == ir.ShapedType.get_dynamic_size() else offset
             for offset in offsets
         ]
         assert all(stride == 1 for stride in strides)
@@ -171,7 +156,9 @@ class Machine:
             assert 0 <= place <= extent - size, f"{op} is out of bounds"
         return (slice(None), *(slice(p, p + s) for p, s in zip(places, sizes, strict=True)))
 
-    def _for(self, op: Operation, operands: list[Data], values: dict[Value, Data]) -> list[Data]:
+    def _for(
+        self, op: ir.Operation, operands: list[Data], values: dict[ir.Value, Data]
+    ) -> list[Data]:
         lower, upper, step = (_only(v) for v in operands[:3])
         type_ = op.operands[0].type
         if "unsignedCmp" in op.attributes:
@@ -189,7 +176,9 @@ class Machine:
             raise EndlessLoopError
         return trips
 
-    def _while(self, op: Operation, operands: list[Data], values: dict[Value, Data]) -> list[Data]:
+    def _while(
+        self, op: ir.Operation, operands: list[Data], values: dict[ir.Value, Data]
+    ) -> list[Data]:
         before, after = (region.blocks[0] for region in op.regions)
         carried = operands
         for _ in range(self.longest_loop):
@@ -201,12 +190,14 @@ class Machine:
             carried = self._block(after, values)
         raise EndlessLoopError
 
-    def _if(self, op: Operation, operands: list[Data], values: dict[Value, Data]) -> list[Data]:
+    def _if(
+        self, op: ir.Operation, operands: list[Data], values: dict[ir.Value, Data]
+    ) -> list[Data]:
         region = op.regions[0 if operands[0] else 1]
         return self._block(region.blocks[0], values)
 
     def _generic(
-        self, op: Operation, operands: list[Data], values: dict[Value, Data]
+        self, op: ir.Operation, operands: list[Data], values: dict[ir.Value, Data]
     ) -> list[Data]:
         """Rank-0 tensors of integers only."""
         block = op.regions[0].blocks[0]
@@ -219,7 +210,9 @@ class Machine:
         ]
 
 
-_CONTROL: dict[str, Callable[[Machine, Operation, list[Data], dict[Value, Data]], list[Data]]] = {
+_CONTROL: dict[
+    str, Callable[[Machine, ir.Operation, list[Data], dict[ir.Value, Data]], list[Data]]
+] = {
     "scf.for": Machine._for,
     "scf.while": Machine._while,
     "scf.if": Machine._if,
@@ -237,16 +230,16 @@ def _array(value: Data) -> Array:
     return value
 
 
-def _width(type_: Type) -> int:
-    return type_.width if isinstance(type_, IntegerType) else 64
+def _width(type_: ir.Type) -> int:
+    return type_.width if isinstance(type_, ir.IntegerType) else 64
 
 
-def _dtype(type_: Type) -> np.dtype[np.generic]:
-    element = str(RankedTensorType(type_).element_type)
+def _dtype(type_: ir.Type) -> np.dtype[np.generic]:
+    element = str(ir.RankedTensorType(type_).element_type)
     return DTYPES["i64" if element == "index" else element]
 
 
-def _wrap(value: int, type_: Type) -> int:
+def _wrap(value: int, type_: ir.Type) -> int:
     width = _width(type_)
     value %= 1 << width
     return value - (1 << width) if value >> (width - 1) else value
@@ -273,9 +266,9 @@ _UNSIGNED: dict[str, Callable[[int, int], int]] = {
 }
 
 
-def _arithmetic(op: Operation, operands: Sequence[Data], type_: Type) -> Data:
+def _arithmetic(op: ir.Operation, operands: Sequence[Data], type_: ir.Type) -> Data:
     name = op.name.removeprefix("arith.")
-    if isinstance(type_, RankedTensorType):
+    if isinstance(type_, ir.RankedTensorType):
         a, b = (_array(v) for v in operands)
         function = {"add": np.add, "sub": np.subtract, "mul": np.multiply}[name[:-1]]
         with np.errstate(over="ignore"):
@@ -285,7 +278,7 @@ def _arithmetic(op: Operation, operands: Sequence[Data], type_: Type) -> Data:
     numbers = [_only(v) for v in operands]
     size = 1 << _width(op.operands[0].type)
     if name == "cmpi":
-        predicate = INTEGER_PREDICATES[IntegerAttr(op.attributes["predicate"]).value]
+        predicate = INTEGER_PREDICATES[ir.IntegerAttr(op.attributes["predicate"]).value]
         if predicate.startswith("u"):
             numbers = [n % size for n in numbers]
         return int(_RELATIONS[predicate.lstrip("su")](*numbers))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headrace.dialects.ir.bindings import Operation, StringAttr, Value, make_context, walk
+from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.analysis.replication import ReplicationAnalysis
 
@@ -13,13 +13,13 @@ PAIRS = (0, 0, 1, 1)  # 0 with 1, 2 with 3
 STRIDES = (0, 1, 0, 1)  # 0 with 2, 1 with 3
 
 
-def analyse(text: str) -> tuple[ReplicationAnalysis, list[Value], Operation]:
+def analyse(text: str) -> tuple[ReplicationAnalysis, list[ir.Value], ir.Operation]:
     """The analysis, and the values that @main returns."""
-    module = parse_module(text, "test.mlir", make_context())
+    module = parse_module(text, "test.mlir", ir.make_context())
     function = next(
         op
-        for op in walk(module)
-        if op.name == "func.func" and StringAttr(op.attributes["sym_name"]).value == "main"
+        for op in ir.walk(module)
+        if op.name == "func.func" and ir.StringAttr(op.attributes["sym_name"]).value == "main"
     )
     returned = function.regions[0].blocks[0].operations[-1].operation
     return ReplicationAnalysis(module), list(returned.operands), module

@@ -27,24 +27,7 @@ from itertools import combinations
 from math import prod
 
 from byte_ranges import Atoms, ByteRange, Numbers, Sum, comparable, disjoint
-from headrace.dialects.ir.bindings import (
-    AffineMapAttr,
-    ArrayAttr,
-    Block,
-    DenseI32ArrayAttr,
-    DenseI64ArrayAttr,
-    FlatSymbolRefAttr,
-    IntegerAttr,
-    Operation,
-    RankedTensorType,
-    StringAttr,
-    Type,
-    Value,
-    defining_op,
-    make_context,
-    operations_of,
-    walk,
-)
+from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
 from headrace.dialects.upstream.tensor import DYNAMIC, VIEWS
 
@@ -55,14 +38,14 @@ _STORE = "iree_tensor_ext.dispatch.tensor.store"
 
 def check_stream(text: str) -> list[str]:
     """What may read or write the wrong bytes; empty where all is well."""
-    module = parse_module(text, "stream", make_context())
-    top = operations_of(module.regions[0].blocks[0])
+    module = parse_module(text, "stream", ir.make_context())
+    top = ir.operations_of(module.regions[0].blocks[0])
     executables = {_name(op): op for op in top if op.name == "stream.executable"}
     found: list[str] = []
     for function in top:
         if function.name in ("util.func", "util.initializer", "func.func"):
             reader = _Reader(executables)
-            for op in walk(function):
+            for op in ir.walk(function):
                 if op.name == "stream.cmd.execute":
                     found += reader.execute(op)
     return found
@@ -73,7 +56,7 @@ class _Access:
     range: ByteRange
     writes: bool
     within: ByteRange | None = None  # the tensor that is in the buffer, where that is known
-    op: Operation | None = None  # the load or store in an executable
+    op: ir.Operation | None = None  # the load or store in an executable
     part: Hashable = None  # which elements of the range, in what order
 
 
@@ -86,21 +69,21 @@ class _Command:
 class _Reader:
     """Reads the commands of one function."""
 
-    def __init__(self, executables: dict[str, Operation]) -> None:
+    def __init__(self, executables: dict[str, ir.Operation]) -> None:
         self._executables = executables
         self._atoms = Atoms()
         self._host = Numbers(self._atoms, place="host")
-        self._captured: dict[Value, Value] = {}
+        self._captured: dict[ir.Value, ir.Value] = {}
 
-    def execute(self, op: Operation) -> list[str]:
-        segments = list(DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
+    def execute(self, op: ir.Operation) -> list[str]:
+        segments = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
         captured = list(op.operands)[: segments[0]]
         block = op.regions[0].blocks[0]
         self._captured.update(zip(block.arguments, captured, strict=True))
         return list(self._problems(block))
 
-    def _problems(self, block: Block) -> Iterator[str]:
-        for op in operations_of(block):
+    def _problems(self, block: ir.Block) -> Iterator[str]:
+        for op in ir.operations_of(block):
             if op.name == "stream.cmd.serial":
                 yield from self._problems(op.regions[0].blocks[0])
             elif op.name == "stream.cmd.concurrent":
@@ -110,8 +93,8 @@ class _Reader:
                 for command in self._commands(op):
                     yield from self._within(command)
 
-    def _races(self, concurrent: Operation) -> Iterator[str]:
-        children = operations_of(concurrent.regions[0].blocks[0])
+    def _races(self, concurrent: ir.Operation) -> Iterator[str]:
+        children = ir.operations_of(concurrent.regions[0].blocks[0])
         groups = [list(self._commands(op)) for op in children]
         for first, second in combinations(groups, 2):
             for a, b in ((a, b) for a in first for b in second):
@@ -140,10 +123,10 @@ class _Reader:
                 if not _in_place(read, write):
                     yield f"{command.name} writes {write.range}, and reads {read.range}"
 
-    def _commands(self, op: Operation) -> Iterator[_Command]:
+    def _commands(self, op: ir.Operation) -> Iterator[_Command]:
         operands = list(op.operands)
         if op.name == "stream.cmd.dispatch":
-            for entry in ArrayAttr(op.attributes["entry_points"]):
+            for entry in ir.ArrayAttr(op.attributes["entry_points"]):
                 yield self._dispatch(op, [name.strip('"') for name in str(entry)[1:].split("::@")])
         elif op.name == "stream.cmd.fill":
             yield _Command("fill", (self._span(operands[0], operands[2], operands[3], True),))
@@ -154,28 +137,30 @@ class _Reader:
         elif op.name == "stream.cmd.collective":
             yield _Command(op.name, tuple(self._collective(op)))
         elif op.name in ("stream.cmd.serial", "stream.cmd.concurrent"):
-            for inner in operations_of(op.regions[0].blocks[0]):
+            for inner in ir.operations_of(op.regions[0].blocks[0]):
                 yield from self._commands(inner)
 
-    def _collective(self, op: Operation) -> Iterator[_Access]:
+    def _collective(self, op: ir.Operation) -> Iterator[_Access]:
         """Its ranges: an access is 1 where it reads, 2 where it writes, 3 for both."""
         _, _, _, resources, _, offsets, lengths = _segments(op)
-        kinds = [IntegerAttr(a).value for a in ArrayAttr(op.attributes["resource_accesses"])]
+        kinds = [ir.IntegerAttr(a).value for a in ir.ArrayAttr(op.attributes["resource_accesses"])]
         for kind, *where in zip(kinds, resources, offsets, lengths, strict=True):
             for bit, writes in ((1, False), (2, True)):
                 if kind & bit:
                     yield self._span(*where, writes)
 
-    def _span(self, resource: Value, offset: Value, length: Value, writes: bool) -> _Access:
+    def _span(
+        self, resource: ir.Value, offset: ir.Value, length: ir.Value, writes: bool
+    ) -> _Access:
         name, start = self._resource(resource)
         start = start + self._host.of(offset)
         return _Access(ByteRange(name, start, start + self._host.of(length)), writes)
 
-    def _resource(self, value: Value) -> tuple[Hashable, Sum]:
+    def _resource(self, value: ir.Value) -> tuple[Hashable, Sum]:
         """The buffer and where in it the resource starts."""
         start = Sum()
         while True:
-            op = defining_op(value)
+            op = ir.defining_op(value)
             if value in self._captured:
                 value = self._captured[value]
             elif op is not None and op.name == "stream.resource.subview":
@@ -186,7 +171,7 @@ class _Reader:
             else:
                 return str(value.get_name()), start
 
-    def _dispatch(self, op: Operation, entry: Sequence[str]) -> _Command:
+    def _dispatch(self, op: ir.Operation, entry: Sequence[str]) -> _Command:
         _, scalars, resources, _, offsets, _ = _segments(op)
         function = _entry_function(self._executables[entry[0]], entry[1])
         arguments = list(function.regions[0].blocks[0].arguments)
@@ -195,12 +180,12 @@ class _Reader:
         inside = Numbers(self._atoms, place=entry[1])
         for argument, scalar in zip(numbers, scalars, strict=True):
             inside.known[argument] = self._host.of(scalar)
-        starts: dict[Value, tuple[Hashable, Sum]] = {}
+        starts: dict[ir.Value, tuple[Hashable, Sum]] = {}
         for binding, resource, offset in zip(bindings, resources, offsets, strict=True):
             name, start = self._resource(resource)
             starts[binding] = name, start + self._host.of(offset)
         accesses: list[_Access] = []
-        for inner in walk(function):
+        for inner in ir.walk(function):
             if inner.name == "stream.binding.subspan":
                 name, start = starts[inner.operands[0]]
                 start = start + inside.of(inner.operands[1])
@@ -208,24 +193,24 @@ class _Reader:
         return _Command(entry[1], tuple(accesses))
 
 
-def _segments(op: Operation) -> list[list[Value]]:
+def _segments(op: ir.Operation) -> list[list[ir.Value]]:
     """The operands, group by group."""
-    found: list[list[Value]] = []
+    found: list[list[ir.Value]] = []
     rest = list(op.operands)
-    for size in DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]):
+    for size in ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]):
         found.append(rest[:size])
         rest = rest[size:]
     return found
 
 
-def _name(op: Operation) -> str:
-    return StringAttr(op.attributes["sym_name"]).value
+def _name(op: ir.Operation) -> str:
+    return ir.StringAttr(op.attributes["sym_name"]).value
 
 
-def _entry_function(executable: Operation, export: str) -> Operation:
-    ops = walk(executable)
+def _entry_function(executable: ir.Operation, export: str) -> ir.Operation:
+    ops = ir.walk(executable)
     (name,) = (
-        FlatSymbolRefAttr(op.attributes["function_ref"]).value
+        ir.FlatSymbolRefAttr(op.attributes["function_ref"]).value
         for op in ops
         if op.name == "stream.executable.export" and _name(op) == export
     )
@@ -233,13 +218,13 @@ def _entry_function(executable: Operation, export: str) -> Operation:
 
 
 def _accesses(
-    subspan: Operation, resource: Hashable, start: Sum, numbers: Numbers
+    subspan: ir.Operation, resource: Hashable, start: Sum, numbers: Numbers
 ) -> Iterator[_Access]:
     """What is loaded from a binding and stored to it."""
     match = _DISPATCH_TENSOR.search(str(subspan.results[0].type))
     assert match is not None, subspan
     with subspan.context:
-        type_ = RankedTensorType(Type.parse(match[2], subspan.context))
+        type_ = ir.RankedTensorType(ir.Type.parse(match[2], subspan.context))
     sizes = [numbers.of(v) for v in list(subspan.operands)[2:]]
     shape = [sizes.pop(0) if size == DYNAMIC else Sum(size) for size in type_.shape]
     bits = _bits(type_)
@@ -256,7 +241,7 @@ def _accesses(
                 yield _Access(whole, True)
 
 
-def _bits(type_: RankedTensorType) -> int:
+def _bits(type_: ir.RankedTensorType) -> int:
     element = str(type_.element_type)
     if element in ("i1", "index"):
         return 8 if element == "i1" else 64
@@ -277,15 +262,15 @@ def _end(start: Sum, shape: list[Sum], bits: int) -> Sum | None:
 
 
 def _part(
-    op: Operation, whole: ByteRange, shape: list[Sum], bits: int, numbers: Numbers
+    op: ir.Operation, whole: ByteRange, shape: list[Sum], bits: int, numbers: Numbers
 ) -> tuple[ByteRange, Hashable]:
     """The bytes from the first element that is loaded or stored to the last."""
-    segments = list(DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
+    segments = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
     rest = list(op.operands)[sum(segments[:-3]) :]
     given: list[list[Sum]] = []
     for name, count in zip(("offsets", "sizes", "strides"), segments[-3:], strict=True):
         dynamic, rest = [numbers.of(v) for v in rest[:count]], rest[count:]
-        static = list(DenseI64ArrayAttr(op.attributes[f"static_{name}"]))
+        static = list(ir.DenseI64ArrayAttr(op.attributes[f"static_{name}"]))
         given.append([dynamic.pop(0) if n == DYNAMIC else Sum(n) for n in static])
     offsets, sizes, strides = given
     part = (tuple(shape), bits, tuple(offsets), tuple(sizes), tuple(strides))
@@ -321,7 +306,7 @@ def _in_place(read: _Access, write: _Access) -> bool:
     return _flows_elementwise(read.op.results[0], write.op)
 
 
-def _flows_elementwise(value: Value, store: Operation) -> bool:
+def _flows_elementwise(value: ir.Value, store: ir.Operation) -> bool:
     """Whether ``value`` goes into that store alone, through ops that keep elements apart.
 
     One use at each step: an op beside, or a second one after it, could read
@@ -340,7 +325,7 @@ def _flows_elementwise(value: Value, store: Operation) -> bool:
         value = result
 
 
-def _elementwise_result(op: Operation, number: int) -> Value | None:
+def _elementwise_result(op: ir.Operation, number: int) -> ir.Value | None:
     """The one result that has at each place what the operand has there."""
     if op.name in VIEWS or (op.name == "tensor.insert_slice" and number == 1):
         return op.results[0]
@@ -352,7 +337,7 @@ def _elementwise_result(op: Operation, number: int) -> Value | None:
         return op.results[number - inputs]
     if op.name != "linalg.generic" or len(op.results) != 1:
         return None
-    maps = [AffineMapAttr(a).value for a in ArrayAttr(op.attributes["indexing_maps"])]
-    parallel = all("parallel" in str(a) for a in ArrayAttr(op.attributes["iterator_types"]))
+    maps = [ir.AffineMapAttr(a).value for a in ir.ArrayAttr(op.attributes["indexing_maps"])]
+    parallel = all("parallel" in str(a) for a in ir.ArrayAttr(op.attributes["iterator_types"]))
     same = maps[number] == maps[inputs] and maps[inputs].is_permutation
     return op.results[0] if parallel and same else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from headrace.dialects.ir.bindings import Operation, Value, make_context, walk
+from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
 from headrace.dialects.upstream.scf import ForLoop
 from headrace.passes.lowering.align_collectives import AlignCollectives
@@ -61,17 +61,17 @@ func.func @f(%x: {TENSOR}, %w: {TENSOR}) -> ({TENSOR}, {TENSOR}) {{
 }}"""
 
 
-def loop_of(module: Operation) -> ForLoop:
-    (loop,) = [ForLoop(op) for op in walk(module) if op.name == "scf.for"]
+def loop_of(module: ir.Operation) -> ForLoop:
+    (loop,) = [ForLoop(op) for op in ir.walk(module) if op.name == "scf.for"]
     return loop
 
 
 def check(seed: int) -> int:
     """Returns how many ops changed their place among the others."""
-    module = parse_module(random_loop(seed), f"seed{seed}", make_context())
+    module = parse_module(random_loop(seed), f"seed{seed}", ir.make_context())
     loop = loop_of(module)
     before = loop.body_ops()
-    reads: dict[int, list[Value]] = {hash(op): list(op.operands) for op in before}
+    reads: dict[int, list[ir.Value]] = {hash(op): list(op.operands) for op in before}
     effects = [op for op in before if op.name == "func.call"]
     AlignCollectives().run(module)
     assert module.verify()

@@ -15,7 +15,7 @@ from headrace.compiler.iree import cpu_features
 from headrace.compiler.iree.cpu_features import multiplies_bf16
 from headrace.compiler.iree.element_types import Array
 from headrace.compiler.targets import find_target
-from headrace.dialects.ir.bindings import HeadraceError, walk
+from headrace.dialects import ir
 
 N = 96  # packing pays
 TYPES = (*FP8, "bf16")
@@ -54,7 +54,7 @@ def test_only_passes_know_the_variant() -> None:
     assert find_target("cpu").pass_target("znver4") == "cpu-bf16"
     assert find_target("cpu").pass_target("znver3") == "cpu"
     assert find_target("vmvx").pass_target("znver4") == "vmvx"
-    with pytest.raises(HeadraceError, match="unknown target 'cpu-bf16'; known are cpu, gfx942"):
+    with pytest.raises(ir.HeadraceError, match="unknown target 'cpu-bf16'; known are cpu, gfx942"):
         headrace.compile("module {}", target="cpu-bf16")
 
 
@@ -90,7 +90,7 @@ def _values(name: str, seed: int) -> Array:
 def _programs(lhs: str) -> Program:
     """With each other type as ``rhs``, which also names the function."""
     module = lowered("".join(_program(lhs, rhs, name=rhs) for rhs in TYPES), "cpu-bf16")
-    functions = [op for op in walk(module) if op.name == "func.func"]
+    functions = [op for op in ir.walk(module) if op.name == "func.func"]
     assert len(functions) == len(TYPES)
     assert all("bf16, bf16, f32" in str(function) for function in functions)
     return Program(compiled(module, "cpu")[0])

@@ -15,7 +15,7 @@ import pytest
 from collective_reference import random_array
 from device_programs import Argument, Case, assert_same, function_text, run_cases
 from headrace.compiler.iree.element_types import Array
-from headrace.dialects.ir.bindings import HeadraceError, Operation, make_context, walk
+from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
 from headrace.dialects.verifier import verify
 from headrace.passes.pipeline import Pipeline
@@ -244,17 +244,17 @@ def _case(name: str, arguments: list[Argument], build: Build, element: str) -> C
     return Case(name, tuple(arguments), body, (tensor(shape, element),), ())
 
 
-def narrowed(cases: Sequence[Case]) -> Operation:
+def narrowed(cases: Sequence[Case]) -> ir.Operation:
     """The module after commute-collectives, verified."""
-    module = parse_module(function_text(cases, 4, 4), "cases.mlir", make_context())
+    module = parse_module(function_text(cases, 4, 4), "cases.mlir", ir.make_context())
     Pipeline.parse(f"builtin.module({COMMUTE})").run(module)
     verify(module)
     return module
 
 
-def collective_types(module: Operation) -> list[str]:
+def collective_types(module: ir.Operation) -> list[str]:
     names = tuple(f"headrace.{name}" for name in COLLECTIVES)
-    return [str(op.operands[0].type) for op in walk(module) if op.name in names]
+    return [str(op.operands[0].type) for op in ir.walk(module) if op.name in names]
 
 
 def check_same(cases: Sequence[Case], folder: Path) -> None:
@@ -293,7 +293,7 @@ MIXED = [54, *(first for first in FIRST if first == 0 or first.values != (54,))]
 @pytest.mark.parametrize("first", MIXED)
 def test_no_bit_changes_in_mixed_programs(first: int, tmp_path: Path) -> None:
     cases = [mixed_case(seed) for seed in range(first, first + 6)]
-    before = parse_module(function_text(cases, 4, 4), "cases.mlir", make_context())
+    before = parse_module(function_text(cases, 4, 4), "cases.mlir", ir.make_context())
     narrow, narrow_before = (
         sum("f8" in type_ for type_ in collective_types(module))
         for module in (narrowed(cases), before)
@@ -303,7 +303,7 @@ def test_no_bit_changes_in_mixed_programs(first: int, tmp_path: Path) -> None:
     for case in cases:
         try:
             before_values |= run_cases([case], 4, tmp_path, passes=TO_CPU)
-        except HeadraceError as error:
+        except ir.HeadraceError as error:
             # IREE 3.13 loses the device of some transferred values, also in
             # the program as written: nothing to compare with then.
             assert "is not compatible with the partition affinity" in str(error)  # noqa: PT017
@@ -348,7 +348,7 @@ SOURCES = [
 def test_running_twice_changes_nothing(source: Path) -> None:
     pipeline = Pipeline.parse(f"builtin.module({COMMUTE})")
     for chunk in source.read_text().split("// -----"):
-        module = parse_module(chunk, source.name, make_context())
+        module = parse_module(chunk, source.name, ir.make_context())
         with collect_remarks() as first:
             pipeline.run(module)
         text = str(module)
@@ -364,13 +364,13 @@ RAISE = "record-shardings,inline,raise-stablehlo,canonicalize,cse,headrace-cse,h
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda path: path.parent.name)
 def test_every_gathered_weight_of_a_model_is_fp8(model: Path) -> None:
-    module = parse_module(model.read_text(), "model.mlir", make_context())
+    module = parse_module(model.read_text(), "model.mlir", ir.make_context())
     Pipeline.parse(f"builtin.module({RAISE},{COMMUTE})").run(module)
     types = collective_types(module)
     assert all("f8E4M3FN" in type_ for type_ in types)
     expected = {"fsdp_scan": 1, "fsdp_training_step": 2, "invariant_gather": 1, "llama_fsdp": 7}
     assert len(types) == expected.get(model.parent.name, 0)
-    reductions = [op for op in walk(module) if op.name == "headrace.all_reduce"]
+    reductions = [op for op in ir.walk(module) if op.name == "headrace.all_reduce"]
     assert len(reductions) == (model.parent.name in ("fsdp_training_step", "tp_mlp"))
     # Partial sums of an fp8 matmul; the training step's loss has nothing to do with fp8.
     wide = ["headrace.wide_reason" in op.attributes for op in reductions]

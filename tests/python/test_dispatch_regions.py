@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from dispatch_programs import CASES, Program, compiled, error, lowered, without_panels
 from headrace.compiler.iree.element_types import Array
-from headrace.dialects.ir.bindings import Operation, walk
+from headrace.dialects import ir
 
 MODEL = Path(__file__).parents[1] / "models" / "multi_use_block"
 # Launches and bytes written; stock iree-compile 3.13 with data tiling: 4, 4, 7
@@ -133,8 +133,8 @@ def test_compiles_each_time(name: str, multi_use: bool) -> None:
             assert error(a, e) < 1e-4
 
 
-def _named(module: Operation, name: str) -> list[Operation]:
-    return [op for op in walk(module) if op.name == name]
+def _named(module: ir.Operation, name: str) -> list[ir.Operation]:
+    return [op for op in ir.walk(module) if op.name == name]
 
 
 def test_one_packed_activation_for_three_matmuls() -> None:

@@ -13,10 +13,9 @@ from headrace.compiler import pipelines
 from headrace.compiler.iree.child import parse_diagnostics, run_iree_compile
 from headrace.compiler.targets import find_target
 from headrace.compiler.unlowered import check_lowered
-from headrace.dialects.ir.bindings import make_context, walk
+from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
-from iree.compiler import ir
 
 MODELS = Path(__file__).parent.parent / "models"
 FSDP = MODELS / "fsdp_scan" / "model.mlir"
@@ -90,7 +89,7 @@ def test_the_callers_module_stays_as_it_is_in_a_failure(
 ) -> None:
     module = ir.Module.parse(FSDP.read_text(), ir.Context())
     before = module.operation.get_asm(enable_debug_info=True)
-    dot = next(op for op in walk(module.operation) if op.name == "stablehlo.dot_general")
+    dot = next(op for op in ir.walk(module.operation) if op.name == "stablehlo.dot_general")
     with pytest.raises(headrace.HeadraceError, match=message):
         headrace.compile(module, **options)
     assert module.operation.get_asm(enable_debug_info=True) == before
@@ -113,7 +112,7 @@ def test_result(tmp_path: Path) -> None:
     text = headrace.compile(ADD, emit="mlir")
     assert text.vmfb is None
     text.save(tmp_path / "out.mlir")
-    assert parse_module((tmp_path / "out.mlir").read_text(), "out.mlir", make_context())
+    assert parse_module((tmp_path / "out.mlir").read_text(), "out.mlir", ir.make_context())
     with pytest.raises(headrace.HeadraceError, match="cannot write"):
         result.save(tmp_path / "no" / "out.vmfb")
 
@@ -186,7 +185,7 @@ def test_dump_ir(tmp_path: Path) -> None:
     assert files == [f"{i:02}-{p['name']}.mlir" for i, p in enumerate(passes, 1)]
     assert (tmp_path / "notes.txt").exists()
     for file in files:
-        parse_module((tmp_path / file).read_text(), file, make_context())
+        parse_module((tmp_path / file).read_text(), file, ir.make_context())
 
 
 def test_the_default_pipeline_reads_back() -> None:
@@ -214,7 +213,7 @@ def test_a_crash_of_iree_is_an_error_with_a_reproducer(
       %0 = "acme.fft"(%a) : (tensor<4xf32>) -> tensor<4xf32>
       return %0 : tensor<4xf32>
     }"""
-    module = parse_module(text, "in.mlir", make_context())
+    module = parse_module(text, "in.mlir", ir.make_context())
     with pytest.raises(headrace.HeadraceError, match=r"acme\.fft"):
         check_lowered(module)
     with pytest.raises(headrace.HeadraceError) as caught:
@@ -231,10 +230,10 @@ def test_errors_of_iree_have_a_place() -> None:
     text = """func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
       return %a : tensor<4xf32>
     }"""
-    module = parse_module(text, "in.mlir", make_context())
+    module = parse_module(text, "in.mlir", ir.make_context())
     with pytest.raises(headrace.HeadraceError, match="Unknown command line argument '--no-such"):
         run_iree_compile(module, ("--no-such-flag",))
-    module = parse_module(ADD, "add.mlir", make_context())
+    module = parse_module(ADD, "add.mlir", ir.make_context())
     with pytest.raises(
         headrace.HeadraceError, match=r"^add.mlir:4:\d+: error: IREE cannot .*missing GPU target"
     ):

@@ -7,15 +7,15 @@ import math
 import ml_dtypes
 import numpy as np
 import pytest
-from headrace.dialects.ir.bindings import Context, IntegerType, Type, make_context
+from headrace.dialects import ir
 from headrace.passes.frontend.quantization.stablehlo_constants import rounded
 
 REFERENCES = {"bf16": ml_dtypes.bfloat16, "f16": np.float16, "f32": np.float32}
 
 
 @pytest.fixture(scope="module")
-def context() -> Context:
-    return make_context()
+def context() -> ir.Context:
+    return ir.make_context()
 
 
 def _numbers() -> list[float]:
@@ -34,8 +34,8 @@ def _numbers() -> list[float]:
 
 
 @pytest.mark.parametrize("name", REFERENCES)
-def test_rounds_once_to_nearest_even(name: str, context: Context) -> None:
-    type_ = Type.parse(name, context)
+def test_rounds_once_to_nearest_even(name: str, context: ir.Context) -> None:
+    type_ = ir.Type.parse(name, context)
     with np.errstate(over="ignore"):
         for number in _numbers():
             # ml_dtypes goes through f32, which rounds twice: f32 numbers only.
@@ -44,16 +44,16 @@ def test_rounds_once_to_nearest_even(name: str, context: Context) -> None:
             assert rounded(exact, type_) == expected, (name, exact.hex())
 
 
-def test_bf16_of_a_double_is_rounded_once(context: Context) -> None:
+def test_bf16_of_a_double_is_rounded_once(context: ir.Context) -> None:
     # In f32 it would become the tie 1 + 2^-8 first, and then 1.
     just_above = 1.0 + 2.0**-8 + 2.0**-40
-    assert rounded(just_above, Type.parse("bf16", context)) == 1.0 + 2.0**-7
+    assert rounded(just_above, ir.Type.parse("bf16", context)) == 1.0 + 2.0**-7
 
 
-def test_doubles_nan_and_other_types(context: Context) -> None:
-    nan = rounded(math.nan, Type.parse("bf16", context))
+def test_doubles_nan_and_other_types(context: ir.Context) -> None:
+    nan = rounded(math.nan, ir.Type.parse("bf16", context))
     assert nan is not None
     assert math.isnan(nan)
-    assert rounded(0.1, Type.parse("f64", context)) == 0.1
-    assert rounded(1.0, IntegerType.get_signless(32, context)) is None
-    assert rounded(1.0, Type.parse("f8E4M3FN", context)) is None
+    assert rounded(0.1, ir.Type.parse("f64", context)) == 0.1
+    assert rounded(1.0, ir.IntegerType.get_signless(32, context)) is None
+    assert rounded(1.0, ir.Type.parse("f8E4M3FN", context)) is None

@@ -6,8 +6,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from headrace.dialects import ir
 from headrace.dialects.fp8 import fp8_format
-from headrace.dialects.ir.bindings import BoolAttr, Operation, StringAttr, make_context, walk
 from headrace.dialects.ir.parsing import parse_module_file
 from headrace.passes.pipeline import Pipeline
 from headrace.passes.remarks import collect_remarks
@@ -30,18 +30,18 @@ UNSCALED = "invariant_gather"
 
 @pytest.mark.parametrize("model", EXPECTED)
 def test_raises_completely(model: str) -> None:
-    module = parse_module_file(MODELS / model / "model.mlir", make_context())
+    module = parse_module_file(MODELS / model / "model.mlir", ir.make_context())
     with collect_remarks() as remarks:
         Pipeline.parse(f"builtin.module({FRONTEND})").run(module)
     assert remarks == []
-    ops = walk(module)
+    ops = ir.walk(module)
     raised = Counter(op.name for op in ops if op.name.startswith("headrace."))
     assert raised == {f"headrace.{name}": count for name, count in EXPECTED[model].items()}
     left = [op.name for op in ops if op.name.startswith("stablehlo.") and _is_ours(op)]
     assert left == []
 
 
-def _is_ours(op: Operation) -> bool:
+def _is_ours(op: ir.Operation) -> bool:
     """A collective, or a convert to or from fp8."""
     if "replica_groups" in op.attributes or "source_target_pairs" in op.attributes:
         return True
@@ -52,27 +52,27 @@ def _is_ours(op: Operation) -> bool:
 @pytest.mark.parametrize("model", EXPECTED)
 def test_every_scale_is_the_one_of_the_graph(model: str) -> None:
     """Quantize divides, dequantize multiplies, by one number."""
-    module = parse_module_file(MODELS / model / "model.mlir", make_context())
+    module = parse_module_file(MODELS / model / "model.mlir", ir.make_context())
     Pipeline.parse(f"builtin.module({FRONTEND})").run(module)
-    for op in walk(module):
+    for op in ir.walk(module):
         if op.name not in ("headrace.quantize", "headrace.dequantize"):
             continue
         quantizes = op.name == "headrace.quantize"
-        assert StringAttr(op.attributes["scale_mode"]).value == (
+        assert ir.StringAttr(op.attributes["scale_mode"]).value == (
             "divide" if quantizes else "multiply"
         )
         if quantizes and model == UNSCALED:
             assert len(op.operands) == 1
-            assert not BoolAttr(op.attributes["saturate"]).value
+            assert not ir.BoolAttr(op.attributes["saturate"]).value
             continue
         assert str(op.operands[1].type) in ("tensor<bf16>", "tensor<f32>")
         if quantizes:
-            assert BoolAttr(op.attributes["saturate"]).value
+            assert ir.BoolAttr(op.attributes["saturate"]).value
 
 
 def test_equal_activations_are_quantized_once() -> None:
     """Llama's q, k, v and gate, up projections share an activation each."""
-    module = parse_module_file(MODELS / "llama_fsdp" / "model.mlir", make_context())
+    module = parse_module_file(MODELS / "llama_fsdp" / "model.mlir", ir.make_context())
     Pipeline.parse(f"builtin.module({FRONTEND},headrace-cse,headrace-dce)").run(module)
-    names = Counter(op.name for op in walk(module))
+    names = Counter(op.name for op in ir.walk(module))
     assert names["headrace.quantize"] == names["headrace.dequantize"] == 14 - 2 - 1

@@ -12,7 +12,7 @@ import random
 
 import numpy as np
 import pytest
-from headrace.dialects.ir.bindings import Context, Operation, make_context, walk
+from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.frontend.quantization.stablehlo_scales import Scale, find_scale
 
@@ -105,10 +105,10 @@ def _spread(scale: np.ndarray, shape: Shape) -> np.ndarray:
     return scale
 
 
-def _found(chain: _Chain, context: Context) -> tuple[Scale | None, int]:
+def _found(chain: _Chain, context: ir.Context) -> tuple[Scale | None, int]:
     """The scale, and which value of the chain it starts from."""
-    module: Operation = parse_module(chain.text, "chain", context)
-    ops = [op for op in walk(module) if op.name.startswith("stablehlo.")]
+    module: ir.Operation = parse_module(chain.text, "chain", context)
+    ops = [op for op in ir.walk(module) if op.name.startswith("stablehlo.")]
     scale = find_scale(ops[-1].results[0])
     if scale is None:
         return None, 0
@@ -124,7 +124,7 @@ SEEDS = [
 
 @pytest.mark.parametrize("seeds", SEEDS)
 def test_what_is_found_is_the_value(seeds: range) -> None:
-    context = make_context()
+    context = ir.make_context()
     kinds = {"none": 0, "one": 0, "axis": 0, "block": 0, "restarted": 0}
     for seed in seeds:
         chain = _Chain(random.Random(seed), transposing=0.15)
@@ -149,7 +149,7 @@ def test_what_is_found_is_the_value(seeds: range) -> None:
 @pytest.mark.parametrize("seeds", SEEDS)
 def test_no_scale_of_the_source_is_missed(seeds: range) -> None:
     """Where nothing is found, no grid of the source's numbers is the value."""
-    context = make_context()
+    context = ir.make_context()
     for seed in seeds:
         chain = _Chain(random.Random(seed), transposing=0.0)
         if chain.source.size == chain.value.size or _found(chain, context)[0]:

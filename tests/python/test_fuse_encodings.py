@@ -18,15 +18,7 @@ from encoding_graphs import encoding
 from headrace.compiler.iree.child import iree_compile_binary, run_iree_compile
 from headrace.compiler.iree.element_types import Array
 from headrace.compiler.targets import find_target, target_names
-from headrace.dialects.ir.bindings import (
-    Attribute,
-    Context,
-    Operation,
-    StringAttr,
-    make_context,
-    operations_of,
-    walk,
-)
+from headrace.dialects import ir
 from headrace.dialects.ir.iree_opt import iree_opt_binary
 from headrace.dialects.ir.native_passes import run_native_pipeline
 from headrace.dialects.ir.parsing import parse_module, parse_module_file
@@ -45,7 +37,7 @@ REGIONS = (
 )
 
 
-def case_module(case: str, options: str, context: Context) -> Operation:
+def case_module(case: str, options: str, context: ir.Context) -> ir.Operation:
     """A case in IREE's regions and encodings, then our pass."""
     module = parse_module_file(CASES / f"{case}.mlir", context)
     run_native_pipeline(module, REGIONS)
@@ -89,12 +81,12 @@ EXPECTED: dict[str, tuple[tuple[tuple[int, ...], ...], Callable[..., list[Array]
 @pytest.mark.parametrize("compiles", [1, pytest.param(10, marks=pytest.mark.full)])
 def test_cases_compute_what_numpy_does(options: str, compiles: int) -> None:
     """Each time: IREE's CPU code generation may succeed by chance."""
-    context = make_context()
+    context = ir.make_context()
     together = parse_module("builtin.module {}", "cases", context)
     for case in EXPECTED:
         module = case_module(case, options, context)  # has to outlive what is taken out
-        function = operations_of(module.regions[0].blocks[0])[0]
-        function.attributes["sym_name"] = StringAttr.get(case, context)
+        function = ir.operations_of(module.regions[0].blocks[0])[0]
+        function.attributes["sym_name"] = ir.StringAttr.get(case, context)
         function.detach_from_parent()
         together.regions[0].blocks[0].append(function)
     for _ in range(compiles):
@@ -115,15 +107,15 @@ def test_cases_compute_what_numpy_does(options: str, compiles: int) -> None:
 def test_cases_compile_for_other_targets(target: str) -> None:
     """Not for gfx1201, where IREE 3.13 fails on any matmul that is encoded."""
     for case in EXPECTED:
-        module = case_module(case, f"{MULTI_USE} target={target}", make_context())
+        module = case_module(case, f"{MULTI_USE} target={target}", ir.make_context())
         assert run_iree_compile(module, find_target(target).flags("channel", 1)).vmfb
 
 
 @pytest.mark.parametrize("case", EXPECTED)
 @pytest.mark.parametrize("multi_use", [False, True])
 def test_launches(case: str, multi_use: bool) -> None:
-    module = case_module(case, MULTI_USE if multi_use else "", make_context())
-    names = [op.name for op in walk(module) if op.parent and op.parent.name == "func.func"]
+    module = case_module(case, MULTI_USE if multi_use else "", ir.make_context())
+    names = [op.name for op in ir.walk(module) if op.parent and op.parent.name == "func.func"]
     regions = names.count("flow.dispatch.region")
     launches = regions + names.count("iree_encoding.set_encoding")
     assert launches == EXPECTED[case][3 if multi_use else 2]
@@ -154,7 +146,7 @@ def test_yielding_a_value_twice() -> None:
           return %r#0, %r#2 : {t}, {t}
         }}""",
         "twice",
-        make_context(),
+        ir.make_context(),
     )
     Pipeline.parse("builtin.module(fuse-encodings,strip-headrace)").run(module)
     compiled = run_iree_compile(module, find_target("cpu").flags("channel", 1))
@@ -234,7 +226,7 @@ def test_layout_classes_are_the_resolvers(target: str) -> None:
     """Encodings of one class have one layout, on all kinds of CPU."""
     sizes = (1, 2, 4, 7, 8, 16, 17, 32, 48, 64, 100, 512, 2048)
     shapes = random.Random(3).sample(list(product(sizes, sizes, (16, 64, 1000))), 60)
-    context = make_context()
+    context = ir.make_context()
     for machine in executable_targets(target):
         for operand in ("lhs", "rhs", "out"):
             texts = [encoding(operand, *shape) for shape in shapes]
@@ -246,7 +238,7 @@ def test_layout_classes_are_the_resolvers(target: str) -> None:
             for text, layout in zip(
                 texts, layouts(machine, [("f32", text) for text in texts]), strict=True
             ):
-                key = packing(target).layout_class(Attribute.parse(text, context))
+                key = packing(target).layout_class(ir.Attribute.parse(text, context))
                 assert found.setdefault(key, layout) == layout, text
             # Classes as fine as the layouts would be no merging at all.
             assert len(found) < len(texts)
@@ -257,21 +249,21 @@ def test_types_with_tiles_are_the_resolvers(target: str) -> None:
     floats = ("f64", "f32", "f16", "bf16", "f8E4M3FN", "f8E5M2", "f8E4M3FNUZ", "f8E5M2FNUZ")
     types = list(product(floats, floats, ("f64", "f32", "f16", "bf16")))
     types += [("i8", "i8", "i32"), ("i8", "i8", "i8"), ("i32", "i32", "i32")]
-    context = make_context()
+    context = ir.make_context()
     texts = [encoding("lhs", 512, 512, 512).replace("f32, f32, f32", ", ".join(t)) for t in types]
     for machine in executable_targets(target):
         found = layouts(machine, [(t[0], text) for t, text in zip(types, texts, strict=True)])
         for text, layout in zip(texts, found, strict=True):
-            resolved = packing(target).resolves(Attribute.parse(text, context))
+            resolved = packing(target).resolves(ir.Attribute.parse(text, context))
             assert resolved == (layout is not None), text
 
 
 def test_no_packing_where_nothing_resolves() -> None:
     encodings = [encoding(o, 64, 64, 64) for o in ("lhs", "rhs", "out")]
-    context = make_context()
+    context = ir.make_context()
     for target in set(target_names()) - {"cpu", "vmvx", "gfx942", "gfx950"}:
         limits = packing(target)
-        assert not any(limits.resolves(Attribute.parse(text, context)) for text in encodings)
+        assert not any(limits.resolves(ir.Attribute.parse(text, context)) for text in encodings)
 
 
 def chain(length: int) -> str:
@@ -318,7 +310,7 @@ def seconds(make: Callable[[int], str], size: int, target: str) -> float:
     """The least of some runs: others use the machine, too."""
     best = float("inf")
     for _ in range(3):
-        module = parse_module(make(size), "x", make_context())
+        module = parse_module(make(size), "x", ir.make_context())
         start = time.process_time()
         FuseEncodings(target, experimental_multi_use_encoding_fusion=True).run(module)
         best = min(best, time.process_time() - start)

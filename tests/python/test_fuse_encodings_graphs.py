@@ -11,7 +11,7 @@ import pytest
 from encoding_graphs import Graph, random_graph
 from headrace.compiler.iree.child import run_iree_compile
 from headrace.compiler.targets import find_target
-from headrace.dialects.ir.bindings import HeadraceError, make_context, walk
+from headrace.dialects import ir
 from headrace.dialects.ir.iree_opt import iree_opt_binary
 from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
@@ -22,7 +22,7 @@ TOGETHER = 20  # functions per program: starting iree-compile costs more than mo
 
 
 def fused(text: str, multi_use: bool, target: str = "cpu") -> str:
-    module = parse_module(text, "graph", make_context())
+    module = parse_module(text, "graph", ir.make_context())
     options = f"{MULTI_USE}={str(multi_use).lower()} target={target}"
     Pipeline.parse(f"builtin.module(fuse-encodings{{{options}}},strip-headrace)").run(module)
     return str(module)
@@ -45,11 +45,11 @@ def fused_by_iree(text: str, multi_use: bool) -> str | None:
 
 
 def compiled(text: str, target: str = "cpu") -> bytes | None:
-    module = parse_module(text, "graphs", make_context())
+    module = parse_module(text, "graphs", ir.make_context())
     flags = find_target(target).flags("channel", 1)
     try:
         return run_iree_compile(module, flags).vmfb
-    except HeadraceError:
+    except ir.HeadraceError:
         return None
 
 
@@ -74,8 +74,8 @@ def _agrees(function: object, graph: Graph) -> bool:
 
 def packings_outside(text: str) -> int:
     """How many encodings are left as launches of their own."""
-    module = parse_module(text, "graph", make_context())
-    encodes = [op for op in walk(module) if op.name == "iree_encoding.set_encoding"]
+    module = parse_module(text, "graph", ir.make_context())
+    encodes = [op for op in ir.walk(module) if op.name == "iree_encoding.set_encoding"]
     return sum(op.parent.name == "func.func" for op in encodes)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from headrace.compiler.debugging.printing import bytecode_of
-from headrace.dialects.ir.bindings import HeadraceError, Operation, make_context
+from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
 from headrace.tools.command_line import run_tool
@@ -272,7 +272,7 @@ class CountingTool(OptTool):
         return Pipeline.parse("builtin.module(cse)")
 
     def write(
-        self, module: Operation, pipeline: Pipeline, name: str, arguments: Namespace
+        self, module: ir.Operation, pipeline: Pipeline, name: str, arguments: Namespace
     ) -> bytes:
         self.seen.append(f"{name}: {pipeline}")
         return b"counted\n"
@@ -283,13 +283,13 @@ def test_steps_can_be_overridden(source: Path, capfd: pytest.CaptureFixture[str]
     assert tool.main([str(source)]) == 0
     assert capfd.readouterr().out == "counted\n"
     assert tool.seen == [f"{source}: builtin.module(cse)"]
-    with pytest.raises(HeadraceError, match="see counting-opt --help"):
+    with pytest.raises(ir.HeadraceError, match="see counting-opt --help"):
         tool.main([str(source), "-q"])
 
 
 def _bytecode() -> bytes:
     text = _TEXT.replace("func.func @f", "func.func private @g() -> i32\nfunc.func @f")
-    return bytecode_of(parse_module(text, "x", make_context()))
+    return bytecode_of(parse_module(text, "x", ir.make_context()))
 
 
 def test_valid_bytecode_is_read(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -311,8 +311,8 @@ def _read_damaged(seeds: range) -> None:
             for _ in range(rng.choice([1, 1, 3, 20])):
                 damaged[rng.randrange(4, len(data))] = rng.randrange(256)
         try:
-            module = parse_module(bytes(damaged), "x.mlirbc", make_context())
-        except HeadraceError:
+            module = parse_module(bytes(damaged), "x.mlirbc", ir.make_context())
+        except ir.HeadraceError:
             continue
         assert str(module)
 

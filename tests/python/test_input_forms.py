@@ -12,7 +12,7 @@ from typing import Any
 import headrace.jax
 import pytest
 from headrace.compiler.inputs.input_forms import load_module
-from headrace.dialects.ir.bindings import HeadraceError, Module, Operation, make_context
+from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
 
 needs_jax = pytest.mark.skipif(
@@ -107,12 +107,12 @@ VHLO_TEXT = """
 """
 
 
-def load(source: Any) -> Operation:
-    return load_module(source, make_context())
+def load(source: Any) -> ir.Operation:
+    return load_module(source, ir.make_context())
 
 
 def refusal(source: Any) -> str:
-    with pytest.raises(HeadraceError) as caught:
+    with pytest.raises(ir.HeadraceError) as caught:
         load(source)
     message = str(caught.value)
     assert message.count("\n") == 0
@@ -138,8 +138,8 @@ def test_text_file_bytes_and_bytecode(tmp_path: Path) -> None:
 
 
 def test_a_module_is_taken_as_it_is() -> None:
-    context = make_context()
-    module = Module.parse(TEXT, context=context)
+    context = ir.make_context()
+    module = ir.Module.parse(TEXT, context=context)
     assert load(module) == module.operation
     assert load(module.operation) == module.operation
     function = module.body.operations[0]
@@ -152,7 +152,7 @@ def test_several_public_functions_stay() -> None:
 
 
 def test_older_shard_map_text_is_made_per_device() -> None:
-    given = parse_module(GSPMD, "x", make_context())
+    given = parse_module(GSPMD, "x", ir.make_context())
     before = str(given)
     made = str(load(given))
     assert '(%arg0: tensor<2xf32> {mhlo.sharding = "{devices=[4]<=[4]}"})' in made
@@ -204,7 +204,7 @@ def test_refused_with_one_line(source: Any, message: str) -> None:
 
 
 def test_vhlo_text() -> None:
-    with pytest.raises(HeadraceError):
+    with pytest.raises(ir.HeadraceError):
         load(VHLO_TEXT)
 
 
@@ -222,7 +222,7 @@ def test_artifact_without_jax(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def test_to_stablehlo_without_jax(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jax", None)
-    with pytest.raises(HeadraceError, match=r"needs JAX, .* pip install 'headrace\[jax\]'"):
+    with pytest.raises(ir.HeadraceError, match=r"needs JAX, .* pip install 'headrace\[jax\]'"):
         headrace.jax.to_stablehlo(print)
 
 

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from headrace.dialects import verifier
+from headrace.dialects import ir, verifier
 from headrace.dialects.docs.irdl import irdl_text
 from headrace.dialects.headrace import HeadraceOp
-from headrace.dialects.ir.bindings import HeadraceError, Operation, make_context, walk
 from headrace.dialects.ir.parsing import parse_module, parse_module_file
 from iree.compiler._mlir_libs import __file__ as LIBS
 
@@ -34,21 +33,21 @@ def iree_accepts(text: str, irdl_file: Path) -> bool:
 
 def we_accept(text: str) -> bool:
     try:
-        verifier.verify(parse_module(text, "case.mlir", make_context()))
-    except HeadraceError:
+        verifier.verify(parse_module(text, "case.mlir", ir.make_context()))
+    except ir.HeadraceError:
         return False
     return True
 
 
-def headrace_ops(module: Operation) -> list[Operation]:
-    return [op for op in walk(module) if op.name.startswith("headrace.")]
+def headrace_ops(module: ir.Operation) -> list[ir.Operation]:
+    return [op for op in ir.walk(module) if op.name.startswith("headrace.")]
 
 
 def broken() -> Iterator[tuple[str, str]]:
     """The good module with one fault: each attribute gone, each op renamed."""
-    count = len(headrace_ops(parse_module_file(GOOD, make_context())))
+    count = len(headrace_ops(parse_module_file(GOOD, ir.make_context())))
     for index in range(count):
-        module = parse_module_file(GOOD, make_context())
+        module = parse_module_file(GOOD, ir.make_context())
         op = headrace_ops(module)[index]
         names = [f.name for f in HeadraceOp.operations[op.name].fields("attribute")]
         for name in names:
@@ -60,7 +59,7 @@ def broken() -> Iterator[tuple[str, str]]:
 
 
 def test_every_op_is_covered() -> None:
-    names = {op.name for op in headrace_ops(parse_module_file(GOOD, make_context()))}
+    names = {op.name for op in headrace_ops(parse_module_file(GOOD, ir.make_context()))}
     assert names == set(HeadraceOp.operations)
 
 

@@ -14,14 +14,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from headrace.compiler.iree.runtime import choose_function, load_functions, run_program
-from headrace.dialects.ir.bindings import (
-    HeadraceError,
-    RankedTensorType,
-    StringAttr,
-    make_context,
-    walk,
-)
-from headrace.dialects.ir.functions import argument_attributes, function_type, functions_of
+from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.analysis.shardings import parse_sharding
 from headrace.passes.pipeline import Pipeline
@@ -36,8 +29,7 @@ import headrace.jax
 import jax
 import jax.numpy as jnp
 from jax import lax
-from jax.sharding import AbstractMesh, NamedSharding
-from jax.sharding import PartitionSpec as P
+from jax.sharding import AbstractMesh, NamedSharding, PartitionSpec as P
 
 needs_flax = pytest.mark.skipif(find_spec("flax") is None, reason="Flax is not installed")
 NAMES = [*PROGRAMS, pytest.param("flax_dense", marks=needs_flax)]
@@ -56,18 +48,20 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_types_are_one_devices(folder: Path, name: str) -> None:
-    module = parse_module((folder / f"{name}.mlir").read_text(), name, make_context())
-    (main,) = [f for f in functions_of(module) if "public" in str(f.attributes["sym_visibility"])]
+    module = parse_module((folder / f"{name}.mlir").read_text(), name, ir.make_context())
+    (main,) = [
+        f for f in ir.functions_of(module) if "public" in str(f.attributes["sym_visibility"])
+    ]
     inputs = np.load(folder / f"{name}.in.npz")
-    types = function_type(main).inputs
+    types = ir.function_type(main).inputs
     assert len(types) == len(inputs)
     for type_, attributes, array in zip(
-        types, argument_attributes(main), inputs.values(), strict=True
+        types, ir.argument_attributes(main), inputs.values(), strict=True
     ):
-        shape = RankedTensorType(type_).shape
+        shape = ir.RankedTensorType(type_).shape
         assert [4, *shape] == list(array.shape)
         assert list(attributes) == ["mhlo.sharding"]
-        tilings = parse_sharding(StringAttr(attributes["mhlo.sharding"]).value, len(shape), 4)
+        tilings = parse_sharding(ir.StringAttr(attributes["mhlo.sharding"]).value, len(shape), 4)
         assert tilings is not None
         # What the string calls copies are copies in what JAX was given.
         for a in range(4):
@@ -78,9 +72,9 @@ def test_types_are_one_devices(folder: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_raises_completely(folder: Path, name: str) -> None:
-    module = parse_module((folder / f"{name}.mlir").read_text(), name, make_context())
+    module = parse_module((folder / f"{name}.mlir").read_text(), name, ir.make_context())
     Pipeline.parse("builtin.module(record-shardings,inline,raise-stablehlo)").run(module)
-    ops = [op.name for op in walk(module)]
+    ops = [op.name for op in ir.walk(module)]
     text = str(module)
     assert not re.search(r"stablehlo\.convert .*f8E4M3FN", text)
     assert not [n for n in ops if re.match(r"stablehlo\.(all_|reduce_sc|collective_|part)", n)]
@@ -197,7 +191,7 @@ def test_errors_name_the_users_line() -> None:
     def fn(x: jax.Array) -> jax.Array:
         return jnp.sum(mapped()(x))
 
-    with pytest.raises(HeadraceError, match=r"test_jax_api.py:\d+.*'stablehlo.reduce' needs it"):
+    with pytest.raises(ir.HeadraceError, match=r"test_jax_api.py:\d+.*'stablehlo.reduce' needs it"):
         text_of(fn, SHAPE)
 
 
@@ -224,7 +218,7 @@ def test_errors_name_the_users_line() -> None:
     ],
 )
 def test_refused(fn: Any, message: str) -> None:
-    with pytest.raises(HeadraceError, match=message):
+    with pytest.raises(ir.HeadraceError, match=message):
         text_of(fn(), SHAPE)
 
 

@@ -11,7 +11,7 @@ import cpus
 import numpy as np
 import pytest
 from cpu_programs import DTYPES, FP8, CpuProgram, decoded, lower
-from headrace.dialects.ir.bindings import walk
+from headrace.dialects import ir
 from headrace.dialects.ops.matmul import free_dims
 
 D = -1
@@ -336,5 +336,5 @@ def test_no_half_precision_in_accumulation() -> None:
 def test_no_headrace_op_is_left() -> None:
     text = matmul_text(CASES[0], result="f8E5M2", epilogue="gelu_tanh", lhs_scale=())
     for target in ("cpu", "gfx942", "sm_80"):
-        names = [op.name for op in walk(lower(text, target))]
+        names = [op.name for op in ir.walk(lower(text, target))]
         assert not [name for name in names if name.startswith("headrace.")]

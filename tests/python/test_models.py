@@ -19,7 +19,7 @@ from headrace.compiler.iree.element_types import parse_tensor_type, relative_err
 from headrace.compiler.iree.runtime import choose_function, load_functions, run_program
 from headrace.compiler.report.reader.reader import read_collectives, wire_bytes
 from headrace.compiler.report.reader.roundings import Roundings
-from headrace.dialects.ir.bindings import make_context
+from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module_file
 from headrace.passes.pipeline import Pipeline
 
@@ -112,7 +112,7 @@ def test_every_gather_is_fp8(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["fsdp_scan", "llama_fsdp"])
 def test_wire_bytes_are_half_of_stocks(name: str) -> None:
-    module = parse_module_file(MODELS / name / "model.mlir", make_context())
+    module = parse_module_file(MODELS / name / "model.mlir", ir.make_context())
     steps = (*pipelines.FRONTEND, *pipelines.INPUT)
     Pipeline.parse(f"builtin.module({','.join(steps)})").run(module)
     stock = read_collectives(module)

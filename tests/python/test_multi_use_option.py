@@ -12,7 +12,7 @@ import headrace
 import pytest
 from dispatch_programs import without_panels
 from headrace.compiler.options import CompileOptions, option_name
-from headrace.dialects.ir.bindings import HeadraceError, Operation, walk
+from headrace.dialects import ir
 from headrace.tools.headrace_compile import main
 
 CASE = without_panels("a2_multiuse_nocollapse")
@@ -35,9 +35,9 @@ OTHERS: dict[str, list[Any]] = {
 }
 
 
-def stores_twice(module: Operation) -> bool:
+def stores_twice(module: ir.Operation) -> bool:
     """Whether a dispatch region stores a value plain and packed."""
-    return any(op.name == "flow.dispatch.region" and len(op.results) > 1 for op in walk(module))
+    return any(op.name == "flow.dispatch.region" and len(op.results) > 1 for op in ir.walk(module))
 
 
 def test_every_other_option_is_tried() -> None:
@@ -65,7 +65,7 @@ def test_it_is_off_by_default() -> None:
 
 
 def test_it_takes_nothing_but_true_and_false() -> None:
-    with pytest.raises(HeadraceError, match="takes True or False, got 'yes'"):
+    with pytest.raises(ir.HeadraceError, match="takes True or False, got 'yes'"):
         headrace.compile(CASE, **{NAME: "yes"})
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pytest
-from headrace.dialects.ir.bindings import Operation, make_context, operations_of, walk
+from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
 from loop_interpreter import Data, EndlessLoopError, Machine
@@ -94,11 +94,11 @@ linalg.yield %sum : {self.type}
 }} -> {t}"""
 
 
-def execute(module: Operation, counting: Counting) -> list[int]:
-    (function,) = operations_of(module.regions[0].blocks[0])
+def execute(module: ir.Operation, counting: Counting) -> list[int]:
+    (function,) = ir.operations_of(module.regions[0].blocks[0])
     arguments: list[Data] = [counting.start, counting.bound]
     if counting.tensors:
-        constants = [op for op in walk(function) if op.name == "arith.constant"]
+        constants = [op for op in ir.walk(function) if op.name == "arith.constant"]
         machine = Machine(1)
         arguments = [machine.full(constants[0].results[0].type, v) for v in arguments]
     results = Machine(1).call(function, arguments)
@@ -108,7 +108,7 @@ def execute(module: Operation, counting: Counting) -> list[int]:
 def check(countings: Sequence[Counting]) -> int:
     """How many became ``scf.for``."""
     counted = 0
-    context = make_context()
+    context = ir.make_context()
     for counting in countings:
         module = parse_module(counting.text(), "loop.mlir", context)
         try:
@@ -116,7 +116,7 @@ def check(countings: Sequence[Counting]) -> int:
         except EndlessLoopError:
             expected = None
         Pipeline.parse("builtin.module(normalize-loops)").run(module)
-        names = [op.name for op in walk(module)]
+        names = [op.name for op in ir.walk(module)]
         if expected is None:
             # A constant loop that never ends is not taken for one that does. (Loops of
             # wider types may only be long.)
@@ -127,7 +127,7 @@ def check(countings: Sequence[Counting]) -> int:
         assert execute(module, counting) == expected, counting
         if "scf.for" in names:
             counted += 1
-            (loop,) = [op for op in walk(module) if op.name == "scf.for"]
+            (loop,) = [op for op in ir.walk(module) if op.name == "scf.for"]
             assert len(loop.results) == 1, counting
     return counted
 

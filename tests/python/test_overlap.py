@@ -10,7 +10,7 @@ from headrace.compiler import pipelines
 from headrace.compiler.iree.child import run_iree_compile
 from headrace.compiler.report.reader.phases import PHASES, read_phases
 from headrace.compiler.targets import find_target
-from headrace.dialects.ir.bindings import make_context
+from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module_file
 from headrace.passes.pipeline import Pipeline
 from test_models import MODELS
@@ -24,7 +24,7 @@ def loops_of(name: str, target: str = "gfx950", *without: str) -> list[dict[str,
     for name_of_pass in without:
         assert f",{name_of_pass}," in text
         text = text.replace(f",{name_of_pass},", ",")
-    module = parse_module_file(MODELS / name / "model.mlir", make_context())
+    module = parse_module_file(MODELS / name / "model.mlir", ir.make_context())
     Pipeline.parse(text).run(module)
     flags = (*find_target(target).flags("channel", 4), STREAM)
     found: Any = read_phases(run_iree_compile(module, flags, PHASES).phases)["overlap"]

@@ -12,7 +12,7 @@ import headrace
 import numpy as np
 import pytest
 from headrace.compiler.iree.runtime import choose_function, load_functions, run_program
-from headrace.dialects.ir.bindings import make_context, walk
+from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
 
@@ -59,10 +59,10 @@ def test_models_need_no_more(name: str) -> None:
     """Whatever native passes follow: no two tensors of what IREE is handed
     are written where one value lies, and models need no copies for that."""
     program = headrace.compile(MODELS / name / "model.mlir", target="cpu", emit="mlir").module
-    module = parse_module(str(program), name, make_context())
+    module = parse_module(str(program), name, ir.make_context())
     allocations = _allocations(module)
     assert allocations
-    assert "tensor.concat" not in [op.name for op in walk(module)]
+    assert "tensor.concat" not in [op.name for op in ir.walk(module)]
     Pipeline.parse("builtin.module(canonicalize,cse,own-buffers)").run(module)
     assert _allocations(module) == allocations
 

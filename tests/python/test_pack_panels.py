@@ -11,7 +11,7 @@ from dispatch_programs import Program, compiled, error, lowered
 from fuzz.graphs.judge import Outcome, Setting, judge
 from fuzz.graphs.profiles import graphs
 from headrace.compiler.targets import find_target
-from headrace.dialects.ir.bindings import operations_of, walk
+from headrace.dialects import ir
 from headrace.passes.targets.fp8_support import CPU_WITH_BF16
 
 N = 128
@@ -67,7 +67,7 @@ def _layers(target: str) -> Program:
         for by_columns in (False, True)
     )
     module = lowered(text, target)
-    for function in operations_of(module.regions[0].blocks[0]):
+    for function in ir.operations_of(module.regions[0].blocks[0]):
         if function.name == "func.func":
             assert _panels(str(function)) == 1
     return Program(compiled(module, "cpu")[0])
@@ -109,7 +109,7 @@ func.func @main(%x: tensor<{N}x{N}xf32>, %w: tensor<{N}x{N}xf32>) -> tensor<{N}x
 }}
 """
     module = lowered(text, "cpu")
-    (region,) = [op for op in walk(module) if op.name == "flow.dispatch.region"]
+    (region,) = [op for op in ir.walk(module) if op.name == "flow.dispatch.region"]
     assert region.parent is not None
     assert region.parent.operation.name == "func.func"
     random = np.random.default_rng(0)
@@ -198,7 +198,7 @@ func.func @main(%x: {t}, %w: {t}) -> {t} {{
 }}
 """
     module = lowered(text, find_target("cpu").pass_target(cpu))
-    regions = [str(op) for op in walk(module) if op.name == "flow.dispatch.region"]
+    regions = [str(op) for op in ir.walk(module) if op.name == "flow.dispatch.region"]
     assert sum("compilation_info" in r and "set_encoding" in r for r in regions) == 1
     x, w = np.random.default_rng(0).integers(-1, 2, (2, n, n)).astype(np.float32)
     (found,) = Program(compiled(module, "cpu", cpu)[0])("main", x, w)

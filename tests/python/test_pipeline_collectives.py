@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from device_programs import Argument, Case, assert_same, function_text, run_cases
-from headrace.dialects.ir.bindings import make_context, operations_of
+from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
 from loop_interpreter import Data, Machine
@@ -127,16 +127,16 @@ def test_same_results_whole_grid(direction: Direction, start: int, tmp_path: Pat
 @pytest.mark.parametrize("direction", DIRECTIONS, ids=lambda d: d.name)
 def test_as_many_collectives_as_trips(direction: Direction) -> None:
     """Before and after, all of the grid: n trips, n of each; sunk, one in all."""
-    context = make_context()  # takes longer than the passes
+    context = ir.make_context()  # takes longer than the passes
     for seed, loop in enumerate(GRID):
         case = make_case("case", loop, direction, seed)
         module = parse_module(function_text([case], DEVICES, DEVICES), "case.mlir", context)
-        (main,) = operations_of(module.regions[0].blocks[0])
+        (main,) = ir.operations_of(module.regions[0].blocks[0])
         arguments: list[Data] = [a.values for a in case.arguments]
         for passes in ("", "normalize-loops", PIPELINED % direction.sink_below):
             if passes:
                 Pipeline.parse(f"builtin.module({passes})").run(module)
-                (main,) = operations_of(module.regions[0].blocks[0])
+                (main,) = ir.operations_of(module.regions[0].blocks[0])
             machine = Machine(DEVICES)
             for got, want in zip(machine.call(main, arguments), case.expected, strict=True):
                 assert not isinstance(got, int)

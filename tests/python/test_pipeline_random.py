@@ -15,14 +15,7 @@ from typing import Literal
 import numpy as np
 import pytest
 from headrace.compiler.iree.element_types import Array
-from headrace.dialects.ir.bindings import (
-    Context,
-    Operation,
-    RankedTensorType,
-    make_context,
-    operations_of,
-    walk,
-)
+from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
 from loop_interpreter import Data, Machine
@@ -40,8 +33,8 @@ def arguments_of(bounds: Bounds, seed: int) -> list[Data]:
     return [bounds.lower, bounds.upper, bounds.step, values(8), values(8), values(ROWS, 8)]
 
 
-def execute(module: Operation, arguments: list[Data]) -> tuple[list[Data], Machine]:
-    (function,) = operations_of(module.regions[0].blocks[0])
+def execute(module: ir.Operation, arguments: list[Data]) -> tuple[list[Data], Machine]:
+    (function,) = ir.operations_of(module.regions[0].blocks[0])
     machine = Machine(DEVICES)
     return machine.call(function, arguments), machine
 
@@ -60,7 +53,7 @@ def options_of(seed: int) -> str:
     return " ".join(options)
 
 
-def without_reasons(module: Operation) -> str:
+def without_reasons(module: ir.Operation) -> str:
     """The text; a second run may see other reasons in a loop that it finds rotated."""
     return re.sub(r'headrace\.pipeline_reason = "[^"]*", ', "", str(module))
 
@@ -69,9 +62,9 @@ Counts = Literal["same", "fewer", "any"]
 
 
 @cache
-def context() -> Context:
+def context() -> ir.Context:
     """One for all: making one takes longer than the passes."""
-    return make_context()
+    return ir.make_context()
 
 
 def check(seed: int, passes: str, counts: Counts) -> Counter[str]:
@@ -97,11 +90,11 @@ def check(seed: int, passes: str, counts: Counts) -> Counter[str]:
         pipeline.run(module)
         assert without_reasons(module) == once
     marks: Counter[str] = Counter()
-    for op in walk(module):
+    for op in ir.walk(module):
         if "pipelined" in op.attributes:
             marks[str(op.attributes["pipelined"])] += 1
             # Only one that left its loop has all trips' vectors.
-            marks["sunk"] += RankedTensorType(op.results[0].type).rank > 1
+            marks["sunk"] += ir.RankedTensorType(op.results[0].type).rank > 1
     return marks
 
 

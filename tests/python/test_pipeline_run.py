@@ -5,16 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pytest
-from headrace.dialects.ir.bindings import (
-    HeadraceError,
-    InsertionPoint,
-    Module,
-    Operation,
-    TypeAttr,
-    UnitAttr,
-    make_context,
-    operations_of,
-)
+from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.base import Pass
 from headrace.passes.pipeline import Instrumentation, NativePass, Pipeline, Step
@@ -38,19 +29,21 @@ class Wreck(Pass):
 
     how: str = "error"
 
-    def run(self, module: Operation) -> None:
-        module.attributes["test.wrecked"] = UnitAttr.get()
+    def run(self, module: ir.Operation) -> None:
+        module.attributes["test.wrecked"] = ir.UnitAttr.get()
         del module.attributes["test.kept"]
-        function = operations_of(module.regions[0].blocks[0])[0]
+        function = ir.operations_of(module.regions[0].blocks[0])[0]
         if self.how == "invalid":
-            function.attributes["function_type"] = TypeAttr.parse("() -> ()")
+            function.attributes["function_type"] = ir.TypeAttr.parse("() -> ()")
             return
         if self.how == "unverified":
-            Operation.create("headrace.bogus", loc=function.location, ip=InsertionPoint(function))
+            ir.Operation.create(
+                "headrace.bogus", loc=function.location, ip=ir.InsertionPoint(function)
+            )
             return
         function.erase()
         if self.how == "error":
-            raise HeadraceError("this is too hard")
+            raise ir.HeadraceError("this is too hard")
         if self.how == "exception":
             raise ZeroDivisionError("a fault of the pass")
 
@@ -68,10 +61,10 @@ class Wreck(Pass):
     ],
 )
 def test_on_failure_the_callers_module_is_unchanged(how: str, message: str) -> None:
-    module = parse_module(_TEXT, "x", make_context())
-    function = operations_of(module.regions[0].blocks[0])[0]
+    module = parse_module(_TEXT, "x", ir.make_context())
+    function = ir.operations_of(module.regions[0].blocks[0])[0]
     before = str(module)
-    with pytest.raises(HeadraceError, match=message) as caught:
+    with pytest.raises(ir.HeadraceError, match=message) as caught:
         Pipeline([NativePass("cse"), Wreck(how)]).run(module)
     assert str(caught.value).endswith("note: in pass 'test-wreck'")
     assert str(module) == before
@@ -80,9 +73,9 @@ def test_on_failure_the_callers_module_is_unchanged(how: str, message: str) -> N
 
 
 def test_success_changes_the_callers_module_in_place() -> None:
-    context = make_context()
+    context = ir.make_context()
     with context:
-        module = Module.parse(_TEXT)  # the caller's own object, of another class
+        module = ir.Module.parse(_TEXT)  # the caller's own object, of another class
     operation = module.operation
     Pipeline([NativePass("cse"), Wreck("nothing")]).run(module)
     assert str(operation) == "module attributes {test.wrecked} {\n}\n"
@@ -90,10 +83,10 @@ def test_success_changes_the_callers_module_in_place() -> None:
 
 
 def test_verify_each_can_be_off() -> None:
-    module = parse_module(_TEXT, "x", make_context())
+    module = parse_module(_TEXT, "x", ir.make_context())
     Pipeline([Wreck("unverified")]).run(module, verify_each=False)
     assert "headrace.bogus" in str(module)
-    with pytest.raises(HeadraceError, match=r"headrace.bogus"):  # the input is verified
+    with pytest.raises(ir.HeadraceError, match=r"headrace.bogus"):  # the input is verified
         Pipeline([]).run(module)
 
 
@@ -101,44 +94,44 @@ class Log(Instrumentation):
     def __init__(self) -> None:
         self.events: list[str] = []
 
-    def begin(self, steps: object, module: Operation) -> None:
+    def begin(self, steps: object, module: ir.Operation) -> None:
         self.events.append("begin")
 
-    def before(self, step: Step, module: Operation) -> None:
+    def before(self, step: Step, module: ir.Operation) -> None:
         self.events.append(f"before {step.name}")
 
-    def after(self, step: Step, module: Operation, seconds: float) -> None:
+    def after(self, step: Step, module: ir.Operation, seconds: float) -> None:
         assert seconds >= 0
         self.events.append(f"after {step.name}")
 
     def verified(self, step: Step | None, seconds: float) -> None:
         self.events.append(f"verified {step.name if step else 'input'}")
 
-    def failed(self, step: Step, module: Operation, error: HeadraceError) -> None:
+    def failed(self, step: Step, module: ir.Operation, error: ir.HeadraceError) -> None:
         assert "too hard" in str(error)
         assert "test.wrecked" in str(module)  # the working copy
         self.events.append(f"failed {step.name}")
 
-    def end(self, module: Operation) -> None:
+    def end(self, module: ir.Operation) -> None:
         self.events.append("end")
 
 
 def test_hooks_see_each_step() -> None:
     log = Log()
     pipeline = Pipeline([NativePass("cse", anchors=("func.func",)), Wreck("error")])
-    with pytest.raises(HeadraceError):
-        pipeline.run(parse_module(_TEXT, "x", make_context()), [log])
+    with pytest.raises(ir.HeadraceError):
+        pipeline.run(parse_module(_TEXT, "x", ir.make_context()), [log])
     assert log.events == [
         *("begin", "verified input"),
         *("before cse", "verified cse", "after cse"),
         *("before test-wreck", "failed test-wreck"),
     ]
     log.events.clear()
-    Pipeline([]).run(parse_module(_TEXT, "x", make_context()), [log])
+    Pipeline([]).run(parse_module(_TEXT, "x", ir.make_context()), [log])
     assert log.events == ["begin", "verified input", "end"]
 
 
 def test_only_modules_are_run_on() -> None:
-    module = parse_module(_TEXT, "x", make_context())
-    with pytest.raises(HeadraceError, match=r"expected a builtin.module, got 'func.func'"):
-        Pipeline([]).run(operations_of(module.regions[0].blocks[0])[0])
+    module = parse_module(_TEXT, "x", ir.make_context())
+    with pytest.raises(ir.HeadraceError, match=r"expected a builtin.module, got 'func.func'"):
+        Pipeline([]).run(ir.operations_of(module.regions[0].blocks[0])[0])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import pytest
-from headrace.dialects.ir.bindings import HeadraceError
+from headrace.dialects import ir
 from headrace.passes.base import Pass
 from headrace.passes.pipeline import NativePass, Pipeline, Step
 from headrace.passes.pipeline_text import Element, Options, parse_options, parse_pipeline
@@ -86,7 +86,7 @@ def test_any_element_to_text_and_back(seed: int) -> None:
 
 def test_spaces_do_not_matter() -> None:
     spaced = " builtin.module ( cse , func.func ( canonicalize { a = 1 } ) ) "
-    with pytest.raises(HeadraceError, match="expected an option name"):
+    with pytest.raises(ir.HeadraceError, match="expected an option name"):
         parse_pipeline(spaced)  # as in MLIR, none around '='
     plain = "root(cse,func.func(canonicalize{a=1 b}))"
     assert parse_pipeline(" root ( cse ,\n func.func ( canonicalize { a=1  b } ) ) ") == (
@@ -96,13 +96,13 @@ def test_spaces_do_not_matter() -> None:
 
 
 def test_a_value_with_both_quotes_is_refused() -> None:
-    with pytest.raises(HeadraceError, match="both quotes"):
+    with pytest.raises(ir.HeadraceError, match="both quotes"):
         str(EveryOption(text="'\""))
 
 
 @pytest.mark.parametrize("part", ["a,b", "", " a", "{a"])
 def test_a_list_part_that_would_not_come_back_is_refused(part: str) -> None:
-    with pytest.raises(HeadraceError, match="list option cannot hold"):
+    with pytest.raises(ir.HeadraceError, match="list option cannot hold"):
         str(EveryOption(list_of_names=(part,)))
 
 
@@ -142,7 +142,7 @@ def test_a_list_part_that_would_not_come_back_is_refused(part: str) -> None:
     ],
 )
 def test_errors(text: str, message: str, capfd: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(HeadraceError, match=message) as caught:
+    with pytest.raises(ir.HeadraceError, match=message) as caught:
         Pipeline.parse(text)
     assert "\n" not in str(caught.value)
     assert capfd.readouterr().err == ""  # MLIR prints some of it by itself

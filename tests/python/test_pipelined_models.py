@@ -13,7 +13,7 @@ import pytest
 from headrace.compiler import pipelines
 from headrace.compiler.iree.element_types import Array
 from headrace.compiler.iree.runtime import choose_function, load_functions, run_program
-from headrace.dialects.ir.bindings import Operation, RankedTensorType, make_context, walk
+from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module_file
 from headrace.dialects.upstream.scf import ForLoop
 from headrace.passes.pipeline import Pipeline
@@ -41,10 +41,10 @@ def collectives(result: headrace.CompileResult) -> list[dict[str, Any]]:
     return found
 
 
-def before_lowering(name: str, order: str = "after-matmul") -> Operation:
+def before_lowering(name: str, order: str = "after-matmul") -> ir.Operation:
     """The module that the report reads collectives from."""
     text = pipelines.default_pipeline("cpu", "devices", 4, order=order)
-    module = parse_module_file(MODELS / name / "model.mlir", make_context())
+    module = parse_module_file(MODELS / name / "model.mlir", ir.make_context())
     Pipeline.parse(text.partition(f",{pipelines.FIRST_LOWERING}")[0] + ")").run(module)
     return module
 
@@ -90,13 +90,13 @@ def test_same_numbers_as_without(name: str, tmp_path: Path) -> None:
 def test_only_fp8_is_gathered_and_carried(name: str, order: str) -> None:
     """In the loop, in the prologue and in the peeled trip."""
     module = before_lowering(name, order)
-    ops = walk(module)
+    ops = ir.walk(module)
     layers, gathers = PIPELINED[name]
     (loop,) = [ForLoop(op) for op in ops if op.name == "scf.for"]
     assert loop.trips() == layers - 1
     gathered = [op.results[0].type for op in ops if op.name == "headrace.all_gather"]
     assert len(gathered) == 2 * gathers
-    types = [RankedTensorType(t) for t in (*gathered, *(v.type for v in loop.carried[1:]))]
+    types = [ir.RankedTensorType(t) for t in (*gathered, *(v.type for v in loop.carried[1:]))]
     assert {str(t.element_type) for t in types} == {"f8E4M3FN"}
     assert len(loop.carried) == 1 + gathers
     _, scaled = DOTS[name]

@@ -12,7 +12,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from headrace.compiler.iree.runtime import choose_function, load_functions, run_program
-from headrace.dialects.ir.bindings import make_context, walk
+from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
 
@@ -82,9 +82,9 @@ func.func @main(%x: tensor<8x64xf32>, %q: tensor<8x64xf8E4M3FN>, %c: tensor<64xf
 
 
 def test_everything_is_raised() -> None:
-    module = parse_module(PROGRAM, "program", make_context())
+    module = parse_module(PROGRAM, "program", ir.make_context())
     Pipeline.parse("builtin.module(raise-linalg)").run(module)
-    names = [op.name for op in walk(module)]
+    names = [op.name for op in ir.walk(module)]
     assert names.count("headrace.quantize") == 2
     assert names.count("headrace.dequantize") == 3
     assert not {"arith.extf", "arith.truncf", "arith.mulf", "arith.divf"} & set(names)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from headrace.dialects.ir.bindings import HeadraceError, Operation
+from headrace.dialects import ir
 from headrace.passes import registry
 from headrace.passes.base import Pass
 
@@ -19,7 +19,7 @@ class Nothing(Pass):
 
     name = "test-nothing"
 
-    def run(self, module: Operation) -> None: ...
+    def run(self, module: ir.Operation) -> None: ...
 
 
 def test_register_and_find() -> None:
@@ -27,22 +27,24 @@ def test_register_and_find() -> None:
     assert registry.is_python_pass("test-nothing")
     assert registry.pass_class("test-nothing") is Nothing
     assert "test-nothing" in registry.pass_names()
-    with pytest.raises(HeadraceError, match="'test-nothing' is already registered"):
+    with pytest.raises(ir.HeadraceError, match="'test-nothing' is already registered"):
         registry.register_pass(Nothing)
 
 
 def test_a_built_in_name_is_taken() -> None:
-    with pytest.raises(HeadraceError, match="'headrace-dce' is already registered"):
+    with pytest.raises(ir.HeadraceError, match="'headrace-dce' is already registered"):
         registry.register_pass(type("Other", (Nothing,), {"name": "headrace-dce"}))
 
 
 def test_a_name_is_needed() -> None:
-    with pytest.raises(HeadraceError, match="pass class Other has no name"):
+    with pytest.raises(ir.HeadraceError, match="pass class Other has no name"):
         registry.register_pass(type("Other", (Nothing,), {"name": ""}))
 
 
 def test_unknown_name() -> None:
-    with pytest.raises(HeadraceError, match="unknown pass 'headrace-dc'; did you mean 'headrace-"):
+    with pytest.raises(
+        ir.HeadraceError, match="unknown pass 'headrace-dc'; did you mean 'headrace-"
+    ):
         registry.pass_class("headrace-dc")
 
 

@@ -8,7 +8,7 @@ import headrace
 import pytest
 from headrace.compiler.report.reader.phases import read_phases
 from headrace.compiler.report.reader.reader import read_collectives, read_matmuls, wire_bytes
-from headrace.dialects.ir.bindings import Operation, make_context
+from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.analysis.trip_counts import ControlFlow
 
@@ -38,8 +38,8 @@ KEYS = {
 }
 
 
-def parse(text: str) -> Operation:
-    return parse_module(text, "test", make_context())
+def parse(text: str) -> ir.Operation:
+    return parse_module(text, "test", ir.make_context())
 
 
 def test_keys() -> None:
@@ -95,7 +95,7 @@ def test_ring_bytes(op: str, types: str, expected: int | None) -> None:
     assert wire_bytes([found]) == expected
 
 
-def looped(bounds: str, inner: str = "0 3 1") -> Operation:
+def looped(bounds: str, inner: str = "0 3 1") -> ir.Operation:
     """A gather of 48 bytes in two nested loops."""
     lower, upper, step = bounds.split()
     values = {f"c{v}": v for v in (*bounds.split(), *inner.split()) if v != "%n"}

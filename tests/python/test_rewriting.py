@@ -6,17 +6,17 @@ import time
 from collections.abc import Callable
 
 import pytest
-from headrace.dialects.ir.bindings import HeadraceError, Operation, defining_op, make_context, walk
+from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.rewriting import Miss, Pattern, Rewriter, apply_patterns, collect_statistics
 
 
-def _parse(body: str) -> Operation:
-    return parse_module(f"func.func @f(%a: i32) {{\n{body}\n  return\n}}", "x", make_context())
+def _parse(body: str) -> ir.Operation:
+    return parse_module(f"func.func @f(%a: i32) {{\n{body}\n  return\n}}", "x", ir.make_context())
 
 
-def _create(name: str, op: Operation, rewriter: Rewriter) -> Operation:
-    return Operation.create(
+def _create(name: str, op: ir.Operation, rewriter: Rewriter) -> ir.Operation:
+    return ir.Operation.create(
         name,
         results=[r.type for r in op.results],
         operands=list(op.operands),
@@ -35,23 +35,23 @@ class Rename(Pattern[None]):
         self.log = [] if log is None else log
         self.misses: list[str] = []
 
-    def match(self, op: Operation) -> Miss | None:
+    def match(self, op: ir.Operation) -> Miss | None:
         if "never" in op.attributes:
             return Miss("never", silent="silent" in op.attributes)
         return None
 
-    def rewrite(self, op: Operation, match: None, rewriter: Rewriter) -> None:
+    def rewrite(self, op: ir.Operation, match: None, rewriter: Rewriter) -> None:
         self.log.append(str(op.attributes["n"]) if "n" in op.attributes else op.name)
         new = _create(self.new, op, rewriter)
         rewriter.created(new)
         rewriter.replace(op, new.results)
 
-    def missed(self, op: Operation, miss: Miss) -> None:
+    def missed(self, op: ir.Operation, miss: Miss) -> None:
         self.misses.append(f"{op.name}: {miss.reason}")
 
 
-def _names(module: Operation) -> list[str]:
-    return [op.name for op in walk(module) if op.name.startswith("test.")]
+def _names(module: ir.Operation) -> list[str]:
+    return [op.name for op in ir.walk(module) if op.name.startswith("test.")]
 
 
 def test_program_order_then_what_was_touched() -> None:
@@ -78,10 +78,10 @@ def test_the_first_pattern_that_matches_wins() -> None:
 class EraseOuter(Pattern[None]):
     roots = ("test.outer",)
 
-    def match(self, op: Operation) -> Miss | None:
+    def match(self, op: ir.Operation) -> Miss | None:
         return None
 
-    def rewrite(self, op: Operation, match: None, rewriter: Rewriter) -> None:
+    def rewrite(self, op: ir.Operation, match: None, rewriter: Rewriter) -> None:
         rewriter.erase(op)
 
 
@@ -98,10 +98,10 @@ def test_erasing_takes_nested_ops_off_the_worklist() -> None:
 class EraseUsed(Pattern[None]):
     roots = ("test.a",)
 
-    def match(self, op: Operation) -> Miss | None:
+    def match(self, op: ir.Operation) -> Miss | None:
         return None
 
-    def rewrite(self, op: Operation, match: None, rewriter: Rewriter) -> None:
+    def rewrite(self, op: ir.Operation, match: None, rewriter: Rewriter) -> None:
         rewriter.erase(op)
 
 
@@ -115,7 +115,7 @@ def test_erasing_an_op_in_use_is_a_fault_and_changes_nothing() -> None:
 @pytest.mark.parametrize("limit", [7, None])
 def test_patterns_that_undo_each_other(limit: int | None) -> None:
     module = _parse('\n  "test.a"() : () -> ()')
-    with pytest.raises(HeadraceError, match=r"x:3:3: error: Rename does not converge on 'test"):
+    with pytest.raises(ir.HeadraceError, match=r"x:3:3: error: Rename does not converge on 'test"):
         apply_patterns(module, [Rename("a", "b"), Rename("b", "a")], max_rewrites=limit)
 
 
@@ -142,15 +142,15 @@ def test_replaced_uses_are_looked_at_again() -> None:
 
         roots = ("test.wrap",)
 
-        def match(self, op: Operation) -> Miss | None:
+        def match(self, op: ir.Operation) -> Miss | None:
             return None
 
-        def rewrite(self, op: Operation, match: None, rewriter: Rewriter) -> None:
+        def rewrite(self, op: ir.Operation, match: None, rewriter: Rewriter) -> None:
             rewriter.replace(op, [op.operands[0]])
 
     class UseOfArgument(Rename):
-        def match(self, op: Operation) -> Miss | None:
-            defined = defining_op(op.operands[0]) is not None
+        def match(self, op: ir.Operation) -> Miss | None:
+            defined = ir.defining_op(op.operands[0]) is not None
             return Miss("operand is defined by an op") if defined else None
 
     module = _parse(

@@ -9,7 +9,7 @@ import pytest
 from dispatch_programs import lowered
 from headrace.compiler.iree.child import run_iree_compile
 from headrace.compiler.targets import find_target
-from headrace.dialects.ir.bindings import walk
+from headrace.dialects import ir
 
 
 def _operand(name: str, shape: str, element: str) -> tuple[str, str]:
@@ -62,7 +62,7 @@ func.func @main({arguments}) -> tensor<{m}x{n}xf32> {{
 @pytest.mark.parametrize("element", ["f4E2M1FN", "f8E4M3FN", "f8E5M2"])
 def test_becomes_scaled_mfma(element: str, sizes: tuple[int, int, int], tmp_path: Path) -> None:
     module = lowered(_program(element, *sizes), "gfx950", estimate=False)
-    packed = [op for op in walk(module) if op.name == "iree_encoding.set_encoding"]
+    packed = [op for op in ir.walk(module) if op.name == "iree_encoding.set_encoding"]
     assert len(packed) == 4
     dump = f"--iree-hal-dump-executable-intermediates-to={tmp_path}"
     run_iree_compile(module, (*find_target("gfx950").flags("channel", 1), dump))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from dispatch_programs import Program, compiled, error, lowered
 from headrace.compiler.iree.element_types import Array
-from headrace.dialects.ir.bindings import make_context
+from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
 
@@ -274,7 +274,7 @@ STEPS = ("set-encodings{estimate=false}", "form-dispatch-regions",
 
 
 def _seconds(count: int, fan_out: bool) -> float:
-    module = parse_module(_chain(count, fan_out), "chain", make_context())
+    module = parse_module(_chain(count, fan_out), "chain", ir.make_context())
     start = time.process_time()
     Pipeline.parse(f"builtin.module({','.join(STEPS)})").run(module)
     return time.process_time() - start

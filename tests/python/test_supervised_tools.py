@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from headrace.dialects.ir.bindings import HeadraceError
+from headrace.dialects import ir
 from headrace.tools.command_line import run_supervised
 from headrace.tools.supervisor import Activity
 
@@ -40,7 +40,7 @@ def crash(activity: Activity) -> int:
 
 
 def refuse(activity: Activity) -> int:
-    raise HeadraceError("this input is refused")
+    raise ir.HeadraceError("this input is refused")
 
 
 def test_crash_is_an_error(capfd: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ import headrace
 import numpy as np
 import pytest
 from headrace.compiler.iree.runtime import choose_function, load_functions, run_program
-from headrace.dialects.ir.bindings import HeadraceError
+from headrace.dialects import ir
 
 if find_spec("jax") is None:
     pytest.skip("JAX is not installed: pip install 'headrace[jax]'", allow_module_level=True)
@@ -19,8 +19,7 @@ import headrace.jax
 import jax
 import jax.numpy as jnp
 from jax import export
-from jax.sharding import AbstractMesh
-from jax.sharding import PartitionSpec as P
+from jax.sharding import AbstractMesh, PartitionSpec as P
 
 B, C = export.symbolic_shape("b, c")
 
@@ -103,13 +102,13 @@ def test_sizes_that_differ(folder: Path) -> None:
     """One variable, two sizes: an error with the name, not other numbers."""
     function = choose_function(load_functions(folder / "all.vmfb"), "one_size_twice_main")
     inputs = [np.ones((1, n, 8), np.float32) for n in (4, 5)]
-    with pytest.raises(HeadraceError, match="have one size, 'b'"):
+    with pytest.raises(ir.HeadraceError, match="have one size, 'b'"):
         run_program(folder / "all.vmfb", function, [*inputs, np.ones((1, 8), np.float32)])
 
 
 def test_expressions_are_named() -> None:
     with pytest.raises(
-        HeadraceError, match=r"dimension 1 of argument 1 has the symbolic size 2\*b"
+        ir.HeadraceError, match=r"dimension 1 of argument 1 has the symbolic size 2\*b"
     ):
         headrace.jax.to_stablehlo(jax.jit(lambda x, y: (x, y)), of(B, 2), of(3, 2 * B))
 
@@ -119,7 +118,7 @@ def test_shard_map_takes_fixed_shapes() -> None:
     double = jax.shard_map(
         lambda x: x * 2, mesh=mesh, in_specs=P(None, "x"), out_specs=P(None, "x")
     )
-    with pytest.raises(HeadraceError, match="symbolic sizes are for one device's programs"):
+    with pytest.raises(ir.HeadraceError, match="symbolic sizes are for one device's programs"):
         headrace.jax.to_stablehlo(jax.jit(double), of(B, 8))
 
 
@@ -127,5 +126,5 @@ def test_op_without_dynamic_lowering_is_named() -> None:
     padded = headrace.jax.to_stablehlo(
         jax.jit(lambda x: jnp.pad(x, ((1, 2), (0, 0)))[1:]), of(B, 8)
     )
-    with pytest.raises(HeadraceError, match=r"'stablehlo\.dynamic_gather' cannot be lowered"):
+    with pytest.raises(ir.HeadraceError, match=r"'stablehlo\.dynamic_gather' cannot be lowered"):
         headrace.compile(padded)

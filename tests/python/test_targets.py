@@ -11,7 +11,7 @@ import pytest
 from cpu_programs import FP8, WIDE, Program, lower
 from headrace.compiler.iree.child import run_iree_compile
 from headrace.compiler.targets import find_target, target_names
-from headrace.dialects.ir.bindings import HeadraceError
+from headrace.dialects import ir
 from headrace.passes.targets.fp8_support import TARGET_NAMES
 
 ALL = target_names()
@@ -106,12 +106,12 @@ def test_whole_models_compile(target: str, model: str, tmp_path: Path) -> None:
 @pytest.mark.full
 @pytest.mark.parametrize(("target", "model"), ATTENTION_ON_VULKAN)
 def test_attention_on_vulkan_is_a_clean_error(target: str, model: str) -> None:
-    with pytest.raises(HeadraceError, match=r"model.mlir:\d+:\d+: error: IREE cannot compile"):
+    with pytest.raises(ir.HeadraceError, match=r"model.mlir:\d+:\d+: error: IREE cannot compile"):
         headrace.compile(MODELS / model / "model.mlir", target=target)
 
 
 def test_vmvx_refuses_a_bf16_model() -> None:
-    with pytest.raises(HeadraceError, match="vmvx"):
+    with pytest.raises(ir.HeadraceError, match="vmvx"):
         headrace.compile(MODELS / "fsdp_scan" / "model.mlir", target="vmvx")
 
 
@@ -142,7 +142,7 @@ def test_vmvx_runs_what_it_compiles() -> None:
 
 
 def test_unknown_target_lists_the_known_ones() -> None:
-    with pytest.raises(HeadraceError) as caught:
+    with pytest.raises(ir.HeadraceError) as caught:
         find_target("gfx90a")
     assert str(caught.value).startswith("error: unknown target 'gfx90a'; known are cpu, gfx942,")
     assert all(name in str(caught.value) for name in TARGET_NAMES)

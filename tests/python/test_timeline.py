@@ -8,7 +8,7 @@ import headrace
 import pytest
 from headrace.compiler.report.reader.timeline import LoopWork, read_loop_work, timeline
 from headrace.compiler.targets import target_names
-from headrace.dialects.ir.bindings import make_context
+from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.targets.rates import rates_of
 from test_models import MODELS
@@ -118,7 +118,7 @@ func.func @f(%x: tensor<8x8xf32>, %w: tensor<4x8xf32>) -> tensor<8x8xf32> {
 @pytest.mark.parametrize("pipelined", [False, True])
 def test_loops_inside_count_as_often_as_they_run(pipelined: bool) -> None:
     text = NESTED.replace("PIPELINED", str(pipelined).lower())
-    (work,) = read_loop_work(parse_module(text, "test", make_context()))
+    (work,) = read_loop_work(parse_module(text, "test", ir.make_context()))
     assert work.trips == 5
     assert work.flops == {32: 3 * 2 * 8 * 8 * 8}
     assert (work.pipelined_bytes, work.other_bytes) == ((128, 0) if pipelined else (0, 128))

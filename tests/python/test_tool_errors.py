@@ -10,7 +10,7 @@ import pytest
 from headrace.compiler.iree.child import run_iree_compile
 from headrace.compiler.iree.tool_errors import tool_errors
 from headrace.compiler.targets import find_target
-from headrace.dialects.ir.bindings import make_context
+from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
 
 ADD = """func.func @add(%a: tensor<4xf32>) -> tensor<4xf32> {
@@ -62,7 +62,7 @@ def linker(tmp_path: Path) -> str:
 
 
 def test_an_error_of_the_linker_has_its_line(linker: str) -> None:
-    module = parse_module(ADD, "add.mlir", make_context())
+    module = parse_module(ADD, "add.mlir", ir.make_context())
     with pytest.raises(headrace.HeadraceError) as caught:
         run_iree_compile(module, (*find_target("cpu").flags("channel", 1), linker))
     first, *notes = map(str, caught.value.diagnostics)
@@ -82,6 +82,6 @@ def test_an_error_of_llvm_without_a_place_is_shown() -> None:
       %0 = arith.extf %a : tensor<4xf8E8M0FNU> to tensor<4xf32>
       return %0 : tensor<4xf32>
     }"""
-    module = parse_module(text, "scale.mlir", make_context())
+    module = parse_module(text, "scale.mlir", ir.make_context())
     with pytest.raises(headrace.HeadraceError, match="note: LLVM Translation failed"):
         run_iree_compile(module, find_target("sm_89").flags("channel", 1))

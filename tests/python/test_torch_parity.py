@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from headrace.compiler.inputs.torch_programs import DEMOTE_F64, lower_torch
-from headrace.dialects.ir.bindings import Operation, make_context, operations_of, walk
+from headrace.dialects import ir
 from headrace.dialects.ir.native_passes import run_native_pipeline
 from headrace.dialects.ir.parsing import parse_module
 
@@ -33,14 +33,14 @@ DIFFERENT = {
 }
 
 
-def _histograms(module: Operation) -> Histograms:
+def _histograms(module: ir.Operation) -> Histograms:
     """The ops of each function, by name."""
     found: Histograms = {}
-    for function in operations_of(module.regions[0].blocks[0]):
+    for function in ir.operations_of(module.regions[0].blocks[0]):
         name = str(function.attributes["sym_name"]).strip('"')
         if function.name == "util.func" and not name.endswith("$async"):
             continue  # only waits for the other
-        names = (op.name for op in walk(function, bodies=True))
+        names = (op.name for op in ir.walk(function, bodies=True))
         kept = Counter(n for n in names if not n.startswith(_CONVENTION))
         found[name.removesuffix("$async")] = kept
     return found
@@ -48,14 +48,14 @@ def _histograms(module: Operation) -> Histograms:
 
 @pytest.fixture(scope="module")
 def stock() -> Histograms:
-    module = parse_module(OPS.read_text(), str(OPS), make_context())
+    module = parse_module(OPS.read_text(), str(OPS), ir.make_context())
     run_native_pipeline(module, f"builtin.module(torch-to-iree,{','.join(DEMOTE_F64)})")
     return _histograms(module)
 
 
 @pytest.mark.parametrize("target", DIFFERENT)
 def test_ops_are_those_of_iree(target: str, stock: Histograms) -> None:
-    module = parse_module(OPS.read_text(), str(OPS), make_context())
+    module = parse_module(OPS.read_text(), str(OPS), ir.make_context())
     with module.context, module.location:
         lower_torch(module, target)
     ours = _histograms(module)

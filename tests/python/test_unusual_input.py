@@ -8,19 +8,9 @@ from pathlib import Path
 
 import pytest
 from headrace.compiler.driver import compile_program
+from headrace.dialects import ir
 from headrace.dialects.input_checks import check_input
 from headrace.dialects.ir.attribute_casts import repair_casts
-from headrace.dialects.ir.bindings import (
-    Attribute,
-    DenseElementsAttr,
-    DenseI64ArrayAttr,
-    FileLineColLoc,
-    HeadraceError,
-    Location,
-    Operation,
-    make_context,
-    source_position,
-)
 from headrace.dialects.ir.parsing import parse_module
 from headrace.dialects.iree.encoding_ops import OperandEncoding
 from headrace.passes.analysis.trip_counts import count_trips
@@ -31,12 +21,12 @@ from iree.compiler.ir import DenseFPElementsAttr, FusedLoc
 TARGETS = ("cpu", "gfx942", "gfx950", "sm_80", "sm_89", "vmvx", "vulkan-rdna3")
 
 
-def module_of(text: str) -> Operation:
-    return parse_module(text, "test.mlir", make_context())
+def module_of(text: str) -> ir.Operation:
+    return parse_module(text, "test.mlir", ir.make_context())
 
 
 def refusal(text: str) -> str:
-    with pytest.raises(HeadraceError) as caught:
+    with pytest.raises(ir.HeadraceError) as caught:
         compile_program(text, emit="mlir")
     (error, *notes) = caught.value.diagnostics
     assert "raised" not in error.message
@@ -92,16 +82,16 @@ def test_resource_of_another_size(bytes_: str) -> None:
 
 
 ATTRIBUTES = {
-    "dense<(1.0,2.0)> : tensor<4xcomplex<f32>>": Attribute,
-    'dense<"a"> : tensor<2x!test.string>': Attribute,
-    "array<i128: 1>": Attribute,
-    "loc(unknown)": Attribute,
-    'loc("a":1:2)': Attribute,
-    'loc(fused["a", "b"])': Attribute,
+    "dense<(1.0,2.0)> : tensor<4xcomplex<f32>>": ir.Attribute,
+    'dense<"a"> : tensor<2x!test.string>': ir.Attribute,
+    "array<i128: 1>": ir.Attribute,
+    "loc(unknown)": ir.Attribute,
+    'loc("a":1:2)': ir.Attribute,
+    'loc(fused["a", "b"])': ir.Attribute,
     "dense<1.0> : tensor<4xbf16>": DenseFPElementsAttr,
     "dense<1.0> : tensor<4xf4E2M1FN>": DenseFPElementsAttr,
-    "dense<true> : tensor<4xi1>": DenseElementsAttr,
-    "array<i64: 1, 2>": DenseI64ArrayAttr,
+    "dense<true> : tensor<4xi1>": ir.DenseElementsAttr,
+    "array<i64: 1, 2>": ir.DenseI64ArrayAttr,
 }
 
 
@@ -112,18 +102,19 @@ def test_every_attribute_can_be_read(text: str) -> None:
     module = module_of(f"module attributes {{a.b = {text}, a.c}} {{}}")
     found = module.attributes["a.b"]
     assert isinstance(found, ATTRIBUTES[text])
-    assert (type(found) is Attribute) == (ATTRIBUTES[text] is Attribute)
+    assert (type(found) is ir.Attribute) == (ATTRIBUTES[text] is ir.Attribute)
     check_input(module)
 
 
 def test_locations_keep_their_classes() -> None:
-    context = make_context()
-    file = Location.file("a.py", 3, 4, context)
-    assert isinstance(file, FileLineColLoc)
+    context = ir.make_context()
+    file = ir.Location.file("a.py", 3, 4, context)
+    assert isinstance(file, ir.FileLineColLoc)
     assert isinstance(
-        Location.fused([file, Location.file("b.py", 1, 2, context)], context=context), FusedLoc
+        ir.Location.fused([file, ir.Location.file("b.py", 1, 2, context)], context=context),
+        FusedLoc,
     )
-    assert source_position(Location.name("n", file, context)) == ("a.py", 3, 4)
+    assert ir.source_position(ir.Location.name("n", file, context)) == ("a.py", 3, 4)
 
 
 @pytest.mark.parametrize(
@@ -144,7 +135,7 @@ def test_locations_keep_their_classes() -> None:
 )
 def test_text_that_ends_the_process(text: str, message: str) -> None:
     """MLIR's parser takes it, and whoever reads or prints it crashes."""
-    with pytest.raises(HeadraceError, match="error: ") as caught:
+    with pytest.raises(ir.HeadraceError, match="error: ") as caught:
         module_of(text)
     assert message in str(caught.value)
 
@@ -160,10 +151,10 @@ def test_bytecode_with_a_name_that_is_no_utf8(tmp_path: Path) -> None:
         module.write_bytecode(file)
         file.seek(0)
         data = file.read()
-    assert str(parse_module(data, "good", make_context()))
+    assert str(parse_module(data, "good", ir.make_context()))
     broken = data.replace(b"sample", b"s\xe7mple")
-    with pytest.raises(HeadraceError, match=r"is broken bytecode: a .* is no UTF-8"):
-        parse_module(broken, "bad", make_context())
+    with pytest.raises(ir.HeadraceError, match=r"is broken bytecode: a .* is no UTF-8"):
+        parse_module(broken, "bad", ir.make_context())
 
 
 @pytest.mark.parametrize(
@@ -226,7 +217,7 @@ def test_bytecode_with_a_name_that_is_no_utf8(tmp_path: Path) -> None:
 )
 def test_refused_before_any_pass(text: str, message: str) -> None:
     """MLIR's verifier lets it pass; so no pass is asked to do anything with it."""
-    with pytest.raises(HeadraceError) as caught:
+    with pytest.raises(ir.HeadraceError) as caught:
         Pipeline([]).run(module_of(text))
     assert message in str(caught.value)
 
@@ -234,7 +225,7 @@ def test_refused_before_any_pass(text: str, message: str) -> None:
 @pytest.mark.parametrize("verify_each", [True, False])
 def test_input_is_verified_always(verify_each: bool) -> None:
     module = module_of("module attributes {headrace.num_partitions = 1.0 : f32} {}")
-    with pytest.raises(HeadraceError, match="must be a positive integer"):
+    with pytest.raises(ir.HeadraceError, match="must be a positive integer"):
         Pipeline.parse("builtin.module(to-per-device)").run(module, verify_each=verify_each)
 
 
@@ -301,7 +292,7 @@ def test_trips_beyond_64_bits() -> None:
 
 
 def test_casts_are_repaired_once() -> None:
-    repair_casts(None, None, make_context())
+    repair_casts(None, None, ir.make_context())
 
 
 def test_unregistered_op_is_refused_first() -> None:
@@ -335,7 +326,7 @@ def test_types_that_the_runtime_cannot_pass(type_: str, form: str) -> None:
     """The error names the argument or result and its type, on every target."""
     text = f"func.func @f(%n: i32, %x: {type_}) {{\n  return\n}}"
     target = "cpu" if form == "devices" else "gfx950"
-    with pytest.raises(HeadraceError) as caught:
+    with pytest.raises(ir.HeadraceError) as caught:
         compile_program(text, target, emit="mlir")
     assert f"error: argument 1 of 'f' has type {type_}, and " in str(caught.value)
     assert UNPASSED[type_] in str(caught.value)
@@ -391,7 +382,7 @@ def test_sharding_calls_of_another_form(call: str, types: str, message: str | No
     if message is None:
         run(module)
         return
-    with pytest.raises(HeadraceError) as caught:
+    with pytest.raises(ir.HeadraceError) as caught:
         run(module)
     assert message in str(caught.value)
     assert "raised" not in str(caught.value)

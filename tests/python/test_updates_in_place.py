@@ -17,7 +17,7 @@ from headrace.compiler.options import CompileOptions
 from headrace.compiler.pipelines import default_pipeline
 from headrace.compiler.report.reader.phases import read_phases
 from headrace.compiler.targets import find_target
-from headrace.dialects.ir.bindings import make_context
+from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
 from stream_overlaps import check_stream
@@ -48,7 +48,7 @@ def compiled_whole(
     if guarded:
         module = compile_with(text_of(graphs), options).module
     else:
-        module = parse_module(text_of(graphs), "test", make_context())
+        module = parse_module(text_of(graphs), "test", ir.make_context())
         pipeline = default_pipeline(chosen.pass_target(cpu), form, 1)
         Pipeline.parse(pipeline.replace("separate-updates,", "")).run(module)
     if not chosen.is_cpu:
@@ -259,7 +259,7 @@ func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
   return %y : tensor<8xf32>
 }
 """
-    module = parse_module(text, "test", make_context())
+    module = parse_module(text, "test", ir.make_context())
     for passes in ("separate-updates", "canonicalize,cse,separate-updates"):
         Pipeline.parse(f"builtin.module({passes})").run(module)
         assert str(module).count("tensor.insert_slice") == 2

@@ -13,7 +13,7 @@ from headrace.compiler.iree.runtime import choose_function, load_functions, run_
 from headrace.compiler.metadata import FunctionInfo, describe_functions
 from headrace.compiler.pipelines import default_pipeline
 from headrace.compiler.targets import find_target
-from headrace.dialects.ir.bindings import make_context
+from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
 from stream_overlaps import check_stream
@@ -97,7 +97,7 @@ PROGRAMS = {
 
 def stock(text: str, path: Path) -> tuple[FunctionInfo, str]:
     """The program without the pass, in ``path``; IREE's stream phase."""
-    module = parse_module(text, "test", make_context())
+    module = parse_module(text, "test", ir.make_context())
     (function,) = describe_functions(module, "cpu", "devices", DEVICES)
     pipeline = default_pipeline("cpu", "devices", DEVICES)
     Pipeline.parse(pipeline.replace("own-buffers,separate-updates,", "")).run(module)

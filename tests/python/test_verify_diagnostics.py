@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from headrace.dialects.ir.bindings import Diagnostic
+from headrace.dialects import ir
 from headrace.tools.opt.verify_diagnostics import check_diagnostics
 
 
-def _at(line: int, message: str, severity: str = "error") -> Diagnostic:
-    return Diagnostic(severity, message, "x", line, 3)
+def _at(line: int, message: str, severity: str = "error") -> ir.Diagnostic:
+    return ir.Diagnostic(severity, message, "x", line, 3)
 
 
-def _faults(text: str, *found: Diagnostic, only_expected: bool = False) -> list[str]:
+def _faults(text: str, *found: ir.Diagnostic, only_expected: bool = False) -> list[str]:
     faults = check_diagnostics(text, "x", found, only_expected=only_expected)
     assert all(fault.severity == "error" for fault in faults)
     return [f"{fault.line}: {fault.message}" for fault in faults]
@@ -57,8 +57,8 @@ def test_kind_text_and_number_must_agree() -> None:
 
 
 def test_notes_belong_to_diagnostics() -> None:
-    note, context = _at(2, "see here", "note"), Diagnostic("note", "in pass 'x'")
-    error = Diagnostic("error", "bad", "x", 1, 3, (note, context))
+    note, context = _at(2, "see here", "note"), ir.Diagnostic("note", "in pass 'x'")
+    error = ir.Diagnostic("error", "bad", "x", 1, 3, (note, context))
     assert _faults("op // expected-error {{bad}}", error) == ["2: unexpected note: see here"]
     assert _faults("op // expected-error {{bad}}\n// expected-note {{here}}", error) == []
 

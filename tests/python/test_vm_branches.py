@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from headrace.compiler.iree.child import iree_compile_binary, run_iree_compile
 from headrace.compiler.targets import find_target
-from headrace.dialects.ir.bindings import make_context
+from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
 from iree.compiler.version import VERSION
 
@@ -105,7 +105,7 @@ def compile_as_it_is(text: str, folder: Path) -> bytes:
 
 def compile_repaired(text: str, folder: Path) -> bytes:
     del folder
-    return run_iree_compile(parse_module(text, "rotations.mlir", make_context()), FLAGS).vmfb
+    return run_iree_compile(parse_module(text, "rotations.mlir", ir.make_context()), FLAGS).vmfb
 
 
 def wrong(

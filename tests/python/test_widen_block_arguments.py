@@ -12,7 +12,7 @@ import iree.runtime
 import pytest
 from headrace.compiler.iree.child import run_iree_compile
 from headrace.compiler.targets import find_target
-from headrace.dialects.ir.bindings import make_context
+from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
 from iree.compiler.version import VERSION
@@ -94,7 +94,7 @@ def rotations(number: int) -> list[Rotation]:
 def wrong(cases: list[Rotation], passes: str) -> int:
     """How many of the functions give something else than expected."""
     text = "\n".join(case.text(f"f{n}") for n, case in enumerate(cases))
-    module = parse_module(text, "rotations.mlir", make_context())
+    module = parse_module(text, "rotations.mlir", ir.make_context())
     Pipeline.parse(f"builtin.module({passes})").run(module)
     vmfb = run_iree_compile(module, find_target("cpu").flags("devices", 1)).vmfb
     program = iree.runtime.load_vm_flatbuffer(vmfb, driver="local-task")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ...dialects.ir.bindings import HeadraceError
+from ...dialects import ir
 
 _BYTECODE_MAGIC = b"ML\xefR"
 
@@ -33,7 +33,7 @@ def split_input(data: bytes, name: str, marker: str | None) -> list[Chunk]:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise HeadraceError(f"'{name}' is neither MLIR text nor MLIR bytecode") from None
+        raise ir.HeadraceError(f"'{name}' is neither MLIR text nor MLIR bytecode") from None
     if not marker:
         return [Chunk(text, name)]
     parts = re.split(rf"^[ \t]*{re.escape(marker)}.*$", text, flags=re.MULTILINE)

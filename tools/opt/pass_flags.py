@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...dialects.ir.bindings import HeadraceError
+from ...dialects import ir
 from ...dialects.ir.iree_opt import native_passes
 from ...passes.pipeline import NativePass, Pipeline, Step
 from ...passes.pipeline_text import parse_options
@@ -59,11 +59,11 @@ def _step(flag: PassFlag, parser: ArgumentParser) -> Step:
         return pass_class(flag.name).from_options(parse_options(flag.options))
     try:
         NativePass(flag.name).check()
-    except HeadraceError as error:
+    except ir.HeadraceError as error:
         if "unknown pass" in str(error):
             names = [option.lstrip("-") for option in parser.options()]
             near = suggestion(flag.name, [*names, *pass_names(), *native_passes()], "--")
-            raise HeadraceError(f"unknown option '--{flag.name}'{near}") from None
+            raise ir.HeadraceError(f"unknown option '--{flag.name}'{near}") from None
     step = NativePass(flag.name, parse_options(flag.options))
     step.check()
     return step

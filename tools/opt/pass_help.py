@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 
-from ...dialects.ir.bindings import HeadraceError
+from ...dialects import ir
 from ...dialects.ir.iree_opt import iree_opt_text, native_passes
 from ...passes.base import Pass
 from ...passes.registry import is_python_pass, pass_class, pass_names, suggestion
@@ -32,7 +32,7 @@ def help_pass(name: str) -> str:
     text = _native_pass_help(name)
     if text is None:
         near = suggestion(name, [*pass_names(), *native_passes()])
-        raise HeadraceError(f"unknown pass '{name}'{near}")
+        raise ir.HeadraceError(f"unknown pass '{name}'{near}")
     return text
 
 

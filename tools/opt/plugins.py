@@ -7,7 +7,7 @@ import traceback
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
-from ...dialects.ir.bindings import HeadraceError
+from ...dialects import ir
 
 
 def load_module(path: str) -> None:
@@ -17,19 +17,19 @@ def load_module(path: str) -> None:
     """
     file = Path(path)
     if not file.is_file():
-        raise HeadraceError(f"cannot read '{path}': no such file")
+        raise ir.HeadraceError(f"cannot read '{path}': no such file")
     name = f"headrace_module_{file.stem}"
     spec = spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
-        raise HeadraceError(f"'{path}' is no Python file")
+        raise ir.HeadraceError(f"'{path}' is no Python file")
     module = module_from_spec(spec)
     sys.modules[name] = module  # dataclasses look their module up
     try:
         spec.loader.exec_module(module)
-    except HeadraceError:
+    except ir.HeadraceError:
         raise
     except (Exception, SystemExit) as error:
-        raise HeadraceError(
+        raise ir.HeadraceError(
             f"cannot load '{path}'{_line(error, path)}: {type(error).__name__}: {error}"
         ) from error
 

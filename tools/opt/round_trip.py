@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...compiler.debugging.printing import TextForm, bytecode_of
-from ...dialects import verifier
-from ...dialects.ir.bindings import HeadraceError, Operation, make_context
+from ...dialects import ir, verifier
 from ...dialects.ir.parsing import parse_module
 
 _FULL = TextForm(generic=True, debug_info=True)
@@ -14,26 +13,26 @@ _FULL = TextForm(generic=True, debug_info=True)
 _PLAIN = TextForm(generic=True)
 
 # How each form is written, and what of the module it holds.
-_FORMS: dict[str, tuple[Callable[[Operation], str | bytes], TextForm]] = {
+_FORMS: dict[str, tuple[Callable[[ir.Operation], str | bytes], TextForm]] = {
     "text": (TextForm().text, _PLAIN),
     "generic text": (_FULL.text, _FULL),
     "bytecode": (bytecode_of, _FULL),
 }
 
 
-def check_round_trip(module: Operation, name: str) -> None:
+def check_round_trip(module: ir.Operation, name: str) -> None:
     """Raises HeadraceError where a form does not hold the whole module."""
     for form, (write, compared) in _FORMS.items():
         try:
-            again = parse_module(write(module), name, make_context())
+            again = parse_module(write(module), name, ir.make_context())
             verifier.verify(again)
-        except HeadraceError as error:
-            raise HeadraceError(
+        except ir.HeadraceError as error:
+            raise ir.HeadraceError(
                 f"round trip: the {form} does not parse", *error.diagnostics
             ) from None
         expected, found = compared.text(module), compared.text(again)
         if found != expected:
-            raise HeadraceError(
+            raise ir.HeadraceError(
                 f"round trip: the {form} gives another module{_difference(expected, found)}"
             )
 

@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ...dialects.ir.bindings import Diagnostic
+from ...dialects import ir
 
 _DIRECTIVE = re.compile(
     r"expected-(?P<kind>error|note|remark|warning)(?P<regex>-re)? *"
@@ -36,7 +36,7 @@ class Expectation:
     text: str
     written_at: int
 
-    def accepts(self, found: Diagnostic) -> bool:
+    def accepts(self, found: ir.Diagnostic) -> bool:
         return (
             found.severity == self.kind
             and found.line == self.line
@@ -45,8 +45,8 @@ class Expectation:
 
 
 def check_diagnostics(
-    text: str, name: str, found: Sequence[Diagnostic], *, only_expected: bool = False
-) -> list[Diagnostic]:
+    text: str, name: str, found: Sequence[ir.Diagnostic], *, only_expected: bool = False
+) -> list[ir.Diagnostic]:
     """The differences between the directives in ``text`` and ``found``, as errors.
 
     ``text`` is what was parsed: line 1 is its first line. Unexpected ones are
@@ -60,7 +60,7 @@ def check_diagnostics(
         elif not only_expected:
             message = f"unexpected {diagnostic.severity}: {diagnostic.message}"
             faults.append(
-                Diagnostic(
+                ir.Diagnostic(
                     "error",
                     message,
                     diagnostic.file or name,
@@ -71,11 +71,11 @@ def check_diagnostics(
     for missing in expected:
         where = f"on line {missing.line}" if missing.line else "without a place"
         message = f'expected {missing.kind} "{missing.text}" {where} was not produced'
-        faults.append(Diagnostic("error", message, name, missing.written_at, 1))
+        faults.append(ir.Diagnostic("error", message, name, missing.written_at, 1))
     return faults
 
 
-def _flatten(found: Sequence[Diagnostic]) -> Iterator[Diagnostic]:
+def _flatten(found: Sequence[ir.Diagnostic]) -> Iterator[ir.Diagnostic]:
     """Diagnostics and their notes, but for notes without a place: they give context."""
     for diagnostic in found:
         if diagnostic.severity != "note" or diagnostic.line:
@@ -83,10 +83,10 @@ def _flatten(found: Sequence[Diagnostic]) -> Iterator[Diagnostic]:
         yield from _flatten(diagnostic.notes)
 
 
-def _read_directives(text: str, name: str) -> tuple[list[Expectation], list[Diagnostic]]:
+def _read_directives(text: str, name: str) -> tuple[list[Expectation], list[ir.Diagnostic]]:
     lines = text.split("\n")
     found: list[Expectation] = []
-    faults: list[Diagnostic] = []
+    faults: list[ir.Diagnostic] = []
     plain = 0  # last line without a directive, for @above
     waiting: list[tuple[re.Match[str], int]] = []  # @below, until such a line comes
     for number, line in enumerate(lines, start=1):
@@ -94,7 +94,7 @@ def _read_directives(text: str, name: str) -> tuple[list[Expectation], list[Diag
         if match is None or _pattern(match) is None:
             if _ATTEMPT.search(line):
                 message = "malformed directive; write: // expected-error @below {{text}}"
-                faults.append(Diagnostic("error", message, name, number, 1))
+                faults.append(ir.Diagnostic("error", message, name, number, 1))
                 continue
             plain = number
             found += [_expectation(m, number, at) for m, at in waiting]

@@ -6,23 +6,12 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from ....dialects.ir.bindings import (
-    Attribute,
-    DenseElementsAttr,
-    FloatAttr,
-    InsertionPoint,
-    Operation,
-    RankedTensorType,
-    ShapedType,
-    Type,
-    Value,
-    defining_op,
-)
+from ....dialects import ir
 from ....dialects.ops.constraints import is_per_tensor
 from ....dialects.upstream.linalg import with_element_type
 from ...rewriting import Miss
 
-DYNAMIC = ShapedType.get_dynamic_size()
+DYNAMIC = ir.ShapedType.get_dynamic_size()
 
 
 @dataclass(frozen=True)
@@ -35,16 +24,16 @@ class Movement:
     sizes) are kept.
     """
 
-    op: Operation
+    op: ir.Operation
     data: tuple[int, ...] = (0,)
     zeros: tuple[int, ...] = field(default=())
 
     @property
-    def sources(self) -> list[Value]:
+    def sources(self) -> list[ir.Value]:
         """The values whose elements are copied, in operand order."""
         return [self.op.operands[i] for i in self.data]
 
-    def clone(self, values: Sequence[Value], ip: InsertionPoint) -> Value:
+    def clone(self, values: Sequence[ir.Value], ip: ir.InsertionPoint) -> ir.Value:
         """The op at ``ip`` on ``values`` in place of ``sources``; its result.
 
         The values have the sources' shapes and one common element type,
@@ -52,11 +41,11 @@ class Movement:
         operands; right before the op is always right.
         """
         new = self.op.clone(ip).operation
-        element = RankedTensorType(values[0].type).element_type
+        element = ir.RankedTensorType(values[0].type).element_type
         for i, value in zip(self.data, values, strict=True):
             new.operands[i] = value
         for i in self.zeros:
-            new.operands[i] = self.make_zero(self.op.operands[i], element, InsertionPoint(new))
+            new.operands[i] = self.make_zero(self.op.operands[i], element, ir.InsertionPoint(new))
         new.results[0].set_type(with_element_type(self.op.results[0].type, element))
         self.retype(new, element)
         return new.results[0]
@@ -69,16 +58,16 @@ class Movement:
         """
         if is_per_tensor(list(scale)):
             return list(scale)
-        data = list(RankedTensorType(self.sources[0].type).shape)
+        data = list(ir.RankedTensorType(self.sources[0].type).shape)
         if len(scale) != len(data) or any(
             s != 1 and s != d for s, d in zip(scale, data, strict=True)
         ):
             return Miss(f"a per-block scale does not follow '{self.op.name}'")
         return self.axes_after(list(scale), data)
 
-    def carry_scale(self, scale: Value, ip: InsertionPoint) -> Value:
+    def carry_scale(self, scale: ir.Value, ip: ir.InsertionPoint) -> ir.Value:
         """The scale behind the op; only where ``scale_after`` gave a shape."""
-        shape = list(RankedTensorType(scale.type).shape)
+        shape = list(ir.RankedTensorType(scale.type).shape)
         after = self.scale_after(shape)
         if isinstance(after, Miss):
             raise AssertionError(after.reason)
@@ -88,23 +77,23 @@ class Movement:
 
     # What an op set defines for its ops.
 
-    def make_zero(self, like: Value, element: Type, ip: InsertionPoint) -> Value:
+    def make_zero(self, like: ir.Value, element: ir.Type, ip: ir.InsertionPoint) -> ir.Value:
         """A +0 of the shape of ``like``."""
         raise NotImplementedError
 
-    def retype(self, new: Operation, element: Type) -> None:
+    def retype(self, new: ir.Operation, element: ir.Type) -> None:
         """Adapts what else in a clone depends on the element type."""
 
     def axes_after(self, scale: list[int], data: list[int]) -> list[int] | Miss:
         """``scale_after`` for a per-axis scale."""
         return Miss(f"a per-axis scale does not follow '{self.op.name}'")
 
-    def move_scale(self, scale: Value, after: list[int], ip: InsertionPoint) -> Value:
+    def move_scale(self, scale: ir.Value, after: list[int], ip: ir.InsertionPoint) -> ir.Value:
         """``carry_scale`` for a per-axis scale."""
         return scale
 
 
-Recognizer = Callable[[Operation], Movement | Miss]
+Recognizer = Callable[[ir.Operation], Movement | Miss]
 
 
 _ZERO_PRESERVING = (
@@ -118,32 +107,32 @@ _ZERO_PRESERVING = (
 )
 
 
-def is_positive_zero(value: Value) -> bool:
+def is_positive_zero(value: ir.Value) -> bool:
     """Whether all elements of ``value`` are provably the literal +0."""
     constant = _constant_behind(value)
     return constant is not None and _is_positive_zero(constant)
 
 
-def is_constant(value: Value) -> bool:
+def is_constant(value: ir.Value) -> bool:
     """Whether ``value`` is a constant, possibly converted or broadcast."""
     return _constant_behind(value) is not None
 
 
-def _constant_behind(value: Value) -> Attribute | None:
-    op = defining_op(value)
+def _constant_behind(value: ir.Value) -> ir.Attribute | None:
+    op = ir.defining_op(value)
     while op is not None and op.name in _ZERO_PRESERVING:
-        op = defining_op(op.operands[0])
+        op = ir.defining_op(op.operands[0])
     if op is None or op.name not in ("stablehlo.constant", "arith.constant"):
         return None
     return op.attributes["value"]
 
 
-def _is_positive_zero(attribute: Attribute) -> bool:
-    if isinstance(attribute, DenseElementsAttr):
+def _is_positive_zero(attribute: ir.Attribute) -> bool:
+    if isinstance(attribute, ir.DenseElementsAttr):
         if not attribute.is_splat:
             return False
         attribute = attribute.get_splat_value()
-    if isinstance(attribute, FloatAttr):
+    if isinstance(attribute, ir.FloatAttr):
         return attribute.value == 0.0 and math.copysign(1.0, attribute.value) > 0.0
     # An integer zero, converted: JAX pads with 0 that way.
     return str(attribute).split(" ")[0] in ("0", "false")
@@ -169,7 +158,9 @@ def same_axes(groups: Sequence[tuple[list[int], list[int]]], scale: list[int]) -
     return after
 
 
-def split_zeros(op: Operation, operands: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def split_zeros(
+    op: ir.Operation, operands: Sequence[int]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The data operands of an op that takes several: (copied, literal +0)."""
     zeros = tuple(i for i in operands if is_positive_zero(op.operands[i]))
     return tuple(i for i in operands if i not in zeros), zeros

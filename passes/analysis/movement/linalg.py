@@ -4,20 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ....dialects.ir.bindings import (
-    ArrayAttr,
-    Block,
-    BlockArgument,
-    DenseI64ArrayAttr,
-    InsertionPoint,
-    IntegerAttr,
-    Operation,
-    RankedTensorType,
-    Type,
-    Value,
-    defining_op,
-    operations_of,
-)
+from ....dialects import ir
 from ....dialects.ops.constraints import element_type_of
 from ....dialects.upstream.linalg import TensorBuilder, with_element_type
 from ....dialects.upstream.tensor import dynamic_sizes, with_shape
@@ -33,24 +20,24 @@ from .interface import (
 )
 
 
-def _integers(op: Operation, name: str) -> list[int]:
-    return [int(i) for i in DenseI64ArrayAttr(op.attributes[name])]
+def _integers(op: ir.Operation, name: str) -> list[int]:
+    return [int(i) for i in ir.DenseI64ArrayAttr(op.attributes[name])]
 
 
-def _shape(value: Value) -> list[int]:
-    return list(RankedTensorType(value.type).shape)
+def _shape(value: ir.Value) -> list[int]:
+    return list(ir.RankedTensorType(value.type).shape)
 
 
 @dataclass(frozen=True)
 class _TensorMovement(Movement):
-    def make_zero(self, like: Value, element: Type, ip: InsertionPoint) -> Value:
+    def make_zero(self, like: ir.Value, element: ir.Type, ip: ir.InsertionPoint) -> ir.Value:
         build = TensorBuilder(ip, self.op.location)
         zero = build.scalars().constant(0.0, element)
         type_ = with_element_type(like.type, element)
         return build.op("tensor.splat", [zero, *dynamic_sizes(build, like)], type_)
 
 
-def _empty_like(value: Value, type_: RankedTensorType, ip: InsertionPoint) -> Value:
+def _empty_like(value: ir.Value, type_: ir.RankedTensorType, ip: ir.InsertionPoint) -> ir.Value:
     """A ``tensor.empty`` of ``type_``, with the dynamic sizes of ``value``."""
     build = TensorBuilder(ip, value.location)
     return build.empty(type_, [(value, dim) for dim in range(type_.rank)])
@@ -63,8 +50,8 @@ class _Reassociation(_TensorMovement):
         before, result = data, _shape(self.op.results[0])
         groups: list[tuple[list[int], list[int]]] = []
         position = 0
-        for dims in ArrayAttr(self.op.attributes["reassociation"]):
-            run = slice(position, position + len(ArrayAttr(dims)))
+        for dims in ir.ArrayAttr(self.op.attributes["reassociation"]):
+            run = slice(position, position + len(ir.ArrayAttr(dims)))
             one = slice(len(groups), len(groups) + 1)
             groups.append(
                 (before[run], result[one])
@@ -77,12 +64,12 @@ class _Reassociation(_TensorMovement):
             return Miss(f"'{self.op.name}' merges or splits the dimension of a per-axis scale")
         return after
 
-    def move_scale(self, scale: Value, after: list[int], ip: InsertionPoint) -> Value:
+    def move_scale(self, scale: ir.Value, after: list[int], ip: ir.InsertionPoint) -> ir.Value:
         new = self.op.clone(ip).operation
         new.operands[0] = scale
         if "static_output_shape" in new.attributes:
             with new.context:
-                new.attributes["static_output_shape"] = DenseI64ArrayAttr.get(after)
+                new.attributes["static_output_shape"] = ir.DenseI64ArrayAttr.get(after)
         new.results[0].set_type(with_shape(scale.type, after))
         return new.results[0]
 
@@ -111,16 +98,16 @@ class _Pad(_TensorMovement):
                 return Miss("'tensor.pad' pads the dimension of a per-axis scale")
         return scale
 
-    def retype(self, new: Operation, element: Type) -> None:
-        terminator = operations_of(new.regions[0].blocks[0])[-1]
+    def retype(self, new: ir.Operation, element: ir.Type) -> None:
+        terminator = ir.operations_of(new.regions[0].blocks[0])[-1]
         terminator.operands[0] = (
-            TensorBuilder(InsertionPoint(new), new.location).scalars().constant(0.0, element)
+            TensorBuilder(ir.InsertionPoint(new), new.location).scalars().constant(0.0, element)
         )
 
 
 class _Concat(_TensorMovement):
     def axes_after(self, scale: list[int], data: list[int]) -> list[int] | Miss:
-        if scale[IntegerAttr(self.op.attributes["dim"]).value] != 1:
+        if scale[ir.IntegerAttr(self.op.attributes["dim"]).value] != 1:
             return Miss("'tensor.concat' joins along the dimension of a per-axis scale")
         return scale
 
@@ -133,14 +120,14 @@ class _Select(_TensorMovement):
 class _Structured(_TensorMovement):
     """A linalg op with one init, whose elements it overwrites."""
 
-    def retype(self, new: Operation, element: Type) -> None:
-        last, ip = len(new.operands) - 1, InsertionPoint(new)
-        type_ = RankedTensorType(new.results[0].type)
+    def retype(self, new: ir.Operation, element: ir.Type) -> None:
+        last, ip = len(new.operands) - 1, ir.InsertionPoint(new)
+        type_ = ir.RankedTensorType(new.results[0].type)
         new.operands[last] = _empty_like(self.op.operands[last], type_, ip)
         body = new.regions[0].blocks[0]
         for i in (*self.data, last):
             body.arguments[i].set_type(element)
-        for op in operations_of(body):
+        for op in ir.operations_of(body):
             if op.name == "arith.select":
                 for i in (1, 2):
                     if is_positive_zero(op.operands[i]):
@@ -156,11 +143,11 @@ class _Transpose(_Structured):
             return super().axes_after(scale, data)
         return [scale[d] for d in _integers(self.op, "permutation")]
 
-    def move_scale(self, scale: Value, after: list[int], ip: InsertionPoint) -> Value:
+    def move_scale(self, scale: ir.Value, after: list[int], ip: ir.InsertionPoint) -> ir.Value:
         new = self.op.clone(ip).operation
         type_ = with_shape(scale.type, after)
         new.operands[0] = scale
-        new.operands[1] = _empty_like(scale, type_, InsertionPoint(new))
+        new.operands[1] = _empty_like(scale, type_, ir.InsertionPoint(new))
         new.results[0].set_type(type_)
         for argument in new.regions[0].blocks[0].arguments:
             argument.set_type(type_.element_type)
@@ -172,30 +159,30 @@ class _Copy(_Structured):
         return scale
 
 
-def _copy(op: Operation) -> Movement | Miss:
+def _copy(op: ir.Operation) -> Movement | Miss:
     if element_type_of(op.operands[0]) != element_type_of(op.results[0]):
         return Miss("'linalg.copy' converts", silent=True)
     return _Copy(op)
 
 
-def _pad(op: Operation) -> Movement | Miss:
-    terminator = operations_of(op.regions[0].blocks[0])[-1]
+def _pad(op: ir.Operation) -> Movement | Miss:
+    terminator = ir.operations_of(op.regions[0].blocks[0])[-1]
     if not is_positive_zero(terminator.operands[0]):
         return Miss("'tensor.pad' pads with something other than the literal +0")
     return _Pad(op)
 
 
-def _select(op: Operation) -> Movement | Miss:
-    if not isinstance(op.results[0].type, RankedTensorType):
+def _select(op: ir.Operation) -> Movement | Miss:
+    if not isinstance(op.results[0].type, ir.RankedTensorType):
         return Miss("'arith.select' selects no tensors", silent=True)
     return _joined(_Select, op, (1, 2))
 
 
-def _concat(op: Operation) -> Movement | Miss:
+def _concat(op: ir.Operation) -> Movement | Miss:
     return _joined(_Concat, op, tuple(range(len(op.operands))))
 
 
-def _joined(kind: type[Movement], op: Operation, operands: tuple[int, ...]) -> Movement | Miss:
+def _joined(kind: type[Movement], op: ir.Operation, operands: tuple[int, ...]) -> Movement | Miss:
     data, zeros = split_zeros(op, operands)
     for i in data:
         if is_constant(op.operands[i]):
@@ -205,20 +192,23 @@ def _joined(kind: type[Movement], op: Operation, operands: tuple[int, ...]) -> M
     return kind(op, data, zeros)
 
 
-def _generic(op: Operation) -> Movement | Miss:
+def _generic(op: ir.Operation) -> Movement | Miss:
     """A generic whose body yields one input, or selects between it and +0."""
     silent = Miss("'linalg.generic' computes", silent=True)
-    iterators = ArrayAttr(op.attributes["iterator_types"])
+    iterators = ir.ArrayAttr(op.attributes["iterator_types"])
     if len(op.results) != 1 or any("parallel" not in str(i) for i in iterators):
         return silent
-    body = [o for o in operations_of(op.regions[0].blocks[0]) if o.name != "arith.constant"]
+    body = [o for o in ir.operations_of(op.regions[0].blocks[0]) if o.name != "arith.constant"]
     yielded = body[-1].operands[0]
     if len(body) == 1:
         data = _input_number(op, yielded)
         return silent if data is None else _Structured(op, (data,))
-    if len(body) > 2 or body[0].name != "arith.select" or defining_op(yielded) != body[0]:
+    if len(body) > 2 or body[0].name != "arith.select" or ir.defining_op(yielded) != body[0]:
         return silent
-    if _input_number(op, body[0].operands[0]) is None and defining_op(body[0].operands[0]) is None:
+    if (
+        _input_number(op, body[0].operands[0]) is None
+        and ir.defining_op(body[0].operands[0]) is None
+    ):
         return silent
     branches = [b for b in list(body[0].operands)[1:] if not is_positive_zero(b)]
     if any(is_constant(branch) for branch in branches):
@@ -227,13 +217,15 @@ def _generic(op: Operation) -> Movement | Miss:
     return silent if data is None else _Structured(op, (data,))
 
 
-def _input_number(op: Operation, value: Value) -> int | None:
+def _input_number(op: ir.Operation, value: ir.Value) -> int | None:
     """Which tensor input of a structured op with one init a body argument stands for."""
-    if not isinstance(value.owner, Block) or value.owner != op.regions[0].blocks[0]:
+    if not isinstance(value.owner, ir.Block) or value.owner != op.regions[0].blocks[0]:
         return None
-    number = BlockArgument(value).arg_number
+    number = ir.BlockArgument(value).arg_number
     is_input = number < len(op.operands) - 1
-    return number if is_input and isinstance(op.operands[number].type, RankedTensorType) else None
+    return (
+        number if is_input and isinstance(op.operands[number].type, ir.RankedTensorType) else None
+    )
 
 
 RECOGNIZERS: dict[str, Recognizer] = {

@@ -5,17 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ....dialects.ir.bindings import (
-    DenseElementsAttr,
-    DenseI64ArrayAttr,
-    FloatAttr,
-    InsertionPoint,
-    IntegerAttr,
-    Operation,
-    RankedTensorType,
-    Type,
-    Value,
-)
+from ....dialects import ir
 from ....dialects.upstream.linalg import with_element_type
 from ....dialects.upstream.tensor import with_shape
 from ...rewriting import Miss
@@ -30,19 +20,19 @@ from .interface import (
 )
 
 
-def _integers(op: Operation, name: str) -> list[int]:
-    return [int(i) for i in DenseI64ArrayAttr(op.attributes[name])]
+def _integers(op: ir.Operation, name: str) -> list[int]:
+    return [int(i) for i in ir.DenseI64ArrayAttr(op.attributes[name])]
 
 
 @dataclass(frozen=True)
 class _StablehloMovement(Movement):
-    def make_zero(self, like: Value, element: Type, ip: InsertionPoint) -> Value:
+    def make_zero(self, like: ir.Value, element: ir.Type, ip: ir.InsertionPoint) -> ir.Value:
         type_ = with_element_type(like.type, element)
-        zero = FloatAttr.get(element, 0.0, loc=self.op.location)
-        op = Operation.create(
+        zero = ir.FloatAttr.get(element, 0.0, loc=self.op.location)
+        op = ir.Operation.create(
             "stablehlo.constant",
             results=[type_],
-            attributes={"value": DenseElementsAttr.get_splat(type_, zero)},
+            attributes={"value": ir.DenseElementsAttr.get_splat(type_, zero)},
             loc=self.op.location,
             ip=ip,
         )
@@ -50,17 +40,17 @@ class _StablehloMovement(Movement):
 
     def _on_scale(
         self,
-        scale: Value,
+        scale: ir.Value,
         after: Sequence[int],
-        ip: InsertionPoint,
+        ip: ir.InsertionPoint,
         attributes: dict[str, list[int]] | None = None,
-    ) -> Value:
+    ) -> ir.Value:
         """The op itself, done on the scale."""
         new = self.op.clone(ip).operation
         new.operands[0] = scale
         with new.context:
             for name, values in (attributes or {}).items():
-                new.attributes[name] = DenseI64ArrayAttr.get(values)
+                new.attributes[name] = ir.DenseI64ArrayAttr.get(values)
         new.results[0].set_type(with_shape(scale.type, after))
         return new.results[0]
 
@@ -69,7 +59,7 @@ class _Transpose(_StablehloMovement):
     def axes_after(self, scale: list[int], data: list[int]) -> list[int] | Miss:
         return [scale[d] for d in _integers(self.op, "permutation")]
 
-    def move_scale(self, scale: Value, after: list[int], ip: InsertionPoint) -> Value:
+    def move_scale(self, scale: ir.Value, after: list[int], ip: ir.InsertionPoint) -> ir.Value:
         return self._on_scale(scale, after, ip)
 
 
@@ -77,20 +67,20 @@ class _Reverse(_StablehloMovement):
     def axes_after(self, scale: list[int], data: list[int]) -> list[int] | Miss:
         return scale
 
-    def move_scale(self, scale: Value, after: list[int], ip: InsertionPoint) -> Value:
+    def move_scale(self, scale: ir.Value, after: list[int], ip: ir.InsertionPoint) -> ir.Value:
         return self._on_scale(scale, after, ip)
 
 
 class _Reshape(_StablehloMovement):
     def axes_after(self, scale: list[int], data: list[int]) -> list[int] | Miss:
-        result = list(RankedTensorType(self.op.results[0].type).shape)
+        result = list(ir.RankedTensorType(self.op.results[0].type).shape)
         groups = _reshape_groups(data, result)
         after = None if groups is None else same_axes(groups, scale)
         if after is None:
             return Miss("'stablehlo.reshape' merges or splits the dimension of a per-axis scale")
         return after
 
-    def move_scale(self, scale: Value, after: list[int], ip: InsertionPoint) -> Value:
+    def move_scale(self, scale: ir.Value, after: list[int], ip: ir.InsertionPoint) -> ir.Value:
         return self._on_scale(scale, after, ip)
 
 
@@ -119,22 +109,22 @@ def _reshape_groups(
 
 class _Broadcast(_StablehloMovement):
     def axes_after(self, scale: list[int], data: list[int]) -> list[int] | Miss:
-        after = [1] * RankedTensorType(self.op.results[0].type).rank
+        after = [1] * ir.RankedTensorType(self.op.results[0].type).rank
         for size, dim in zip(scale, _integers(self.op, "broadcast_dimensions"), strict=True):
             after[dim] = size
         return after
 
-    def move_scale(self, scale: Value, after: list[int], ip: InsertionPoint) -> Value:
+    def move_scale(self, scale: ir.Value, after: list[int], ip: ir.InsertionPoint) -> ir.Value:
         return self._on_scale(scale, after, ip)
 
 
 class _Slice(_StablehloMovement):
     def axes_after(self, scale: list[int], data: list[int]) -> list[int] | Miss:
-        result = list(RankedTensorType(self.op.results[0].type).shape)
+        result = list(ir.RankedTensorType(self.op.results[0].type).shape)
         return [1 if s == 1 else r for s, r in zip(scale, result, strict=True)]
 
-    def move_scale(self, scale: Value, after: list[int], ip: InsertionPoint) -> Value:
-        shape = list(RankedTensorType(scale.type).shape)
+    def move_scale(self, scale: ir.Value, after: list[int], ip: ir.InsertionPoint) -> ir.Value:
+        shape = list(ir.RankedTensorType(scale.type).shape)
         names = {"start_indices": 0, "limit_indices": 1, "strides": 1}
         attributes = {
             name: [
@@ -151,7 +141,7 @@ class _DynamicSlice(_StablehloMovement):
         sizes = _integers(self.op, "slice_sizes")
         return [1 if s == 1 else r for s, r in zip(scale, sizes, strict=True)]
 
-    def move_scale(self, scale: Value, after: list[int], ip: InsertionPoint) -> Value:
+    def move_scale(self, scale: ir.Value, after: list[int], ip: ir.InsertionPoint) -> ir.Value:
         # Start indices are clamped, to 0 in a dimension of size 1.
         return self._on_scale(scale, after, ip, {"slice_sizes": after})
 
@@ -172,12 +162,12 @@ class _Select(_StablehloMovement):
 
 class _Concatenate(_StablehloMovement):
     def axes_after(self, scale: list[int], data: list[int]) -> list[int] | Miss:
-        if scale[IntegerAttr(self.op.attributes["dimension"]).value] != 1:
+        if scale[ir.IntegerAttr(self.op.attributes["dimension"]).value] != 1:
             return Miss("'stablehlo.concatenate' joins along the dimension of a per-axis scale")
         return scale
 
 
-def _pad(op: Operation) -> Movement | Miss:
+def _pad(op: ir.Operation) -> Movement | Miss:
     if not is_positive_zero(op.operands[1]):
         return Miss("'stablehlo.pad' pads with something other than the literal +0")
     return _Pad(op, zeros=(1,))
@@ -186,7 +176,7 @@ def _pad(op: Operation) -> Movement | Miss:
 def _joining(kind: type[Movement], operands: Sequence[int] | None = None) -> Recognizer:
     """For an op that takes data from several operands (None: from all)."""
 
-    def recognize(op: Operation) -> Movement | Miss:
+    def recognize(op: ir.Operation) -> Movement | Miss:
         data, zeros = split_zeros(op, range(len(op.operands)) if operands is None else operands)
         for i in data:
             if is_constant(op.operands[i]):

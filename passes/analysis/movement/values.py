@@ -20,10 +20,9 @@ data that are all NaN or infinite before it.)
 
 from __future__ import annotations
 
-from ....dialects.ir.bindings import Operation
+from ....dialects import ir
 from ...rewriting import Miss
-from . import linalg as data_movement_linalg
-from . import stablehlo as data_movement_stablehlo
+from . import linalg as data_movement_linalg, stablehlo as data_movement_stablehlo
 from .interface import Movement, Recognizer, is_positive_zero
 
 __all__ = ["Movement", "is_positive_zero", "movement_of"]
@@ -34,7 +33,7 @@ _RECOGNIZERS: dict[str, Recognizer] = {
 }
 
 
-def movement_of(op: Operation) -> Movement | Miss:
+def movement_of(op: ir.Operation) -> Movement | Miss:
     """The data movement that ``op`` is, or why it is none.
 
     The Miss is silent where ``op`` is something else altogether.

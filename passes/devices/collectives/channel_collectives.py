@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ....dialects import ir
 from ....dialects.headrace import (
     AllGatherOp,
     AllReduceOp,
@@ -21,7 +22,6 @@ from ....dialects.headrace import (
     CollectivePermuteOp,
     ReduceScatterOp,
 )
-from ....dialects.ir.bindings import InsertionPoint, Operation, Type, Value, error_at
 from ....dialects.iree.flow import collective
 from ....dialects.upstream.linalg import TensorBuilder, tensor_type
 from ....dialects.upstream.tensor import (
@@ -39,7 +39,7 @@ from .channels import Channels, Groups, lookup
 from .reductions import check_reducible, reduce_elementwise
 
 
-def lower_on_channel(op: CollectiveOp, function: Operation, channels: Channels) -> Value:
+def lower_on_channel(op: CollectiveOp, function: ir.Operation, channels: Channels) -> ir.Value:
     """The result of ``op``, made by collectives of the flow dialect.
 
     What is done to the operand and the collective come before ``op``; what is
@@ -52,30 +52,30 @@ def lower_on_channel(op: CollectiveOp, function: Operation, channels: Channels) 
     """
     element = tensor_type(op.operands[0]).element_type
     if DYNAMIC in tensor_type(op.operands[0]).shape:
-        raise error_at(op, f"'{op.name}' of a dynamic shape: channels need static ones")
+        raise ir.error_at(op, f"'{op.name}' of a dynamic shape: channels need static ones")
     check_reducible(op)
     wire = movement_wire(element)
     if wire is None:
-        raise error_at(op, f"'{op.name}' of {element}: no channel carries this element type")
+        raise ir.error_at(op, f"'{op.name}' of {element}: no channel carries this element type")
     return _Lowering(op, function, channels, wire).result()
 
 
 class _Lowering:
     def __init__(
-        self, op: CollectiveOp, function: Operation, channels: Channels, wire: Wire
+        self, op: CollectiveOp, function: ir.Operation, channels: Channels, wire: Wire
     ) -> None:
         self.op = op
         self.input = op.operands[0]
-        self.element: Type = tensor_type(self.input).element_type
+        self.element: ir.Type = tensor_type(self.input).element_type
         self.function = function
         self.channels = channels
         self.wire = wire
-        self.b = TensorBuilder(InsertionPoint(op), op.location)
-        self.after = TensorBuilder(InsertionPoint(_first_user(op.operation)), op.location)
+        self.b = TensorBuilder(ir.InsertionPoint(op), op.location)
+        self.after = TensorBuilder(ir.InsertionPoint(_first_user(op.operation)), op.location)
         self.groups: Groups = tuple(tuple(group) for group in op.groups)
         self.n = op.group_size
 
-    def result(self) -> Value:
+    def result(self) -> ir.Value:
         op = self.op
         if isinstance(op, CollectivePermuteOp):
             return self.moved(self.input, lambda value: self.permute(op, value))
@@ -91,14 +91,14 @@ class _Lowering:
         scatter = ReduceScatterOp(op.operation)
         return self.reduce_scatter(scatter.dim.value, scatter.reduction.value)
 
-    def moved(self, value: Value, move: Callable[[Value], Value]) -> Value:
+    def moved(self, value: ir.Value, move: Callable[[ir.Value], ir.Value]) -> ir.Value:
         """What ``move`` makes of ``value`` in the type that travels."""
         moved = move(self.wire.wrap(self.b, value))
         return self.wire.unwrap(self.after, moved, self.element)
 
     def run(
-        self, kind: str, value: Value, rows: int, wire: Wire, reduction: str | None = None
-    ) -> Value:
+        self, kind: str, value: ir.Value, rows: int, wire: Wire, reduction: str | None = None
+    ) -> ir.Value:
         """One collective; its result has ``rows`` in dimension 0."""
         return collective(
             self.b,
@@ -110,18 +110,18 @@ class _Lowering:
             reduction=reduction,
         )
 
-    def all_gather(self, value: Value, dim: int) -> Value:
+    def all_gather(self, value: ir.Value, dim: int) -> ir.Value:
         rows = self.n * _rows(value)
         if self.channels.native_all_gather:
             return self.joined(self.run("all_gather", value, rows, self.wire), dim)
         parts = merge_dims(self.b, repeat(self.b, value, self.n), 0)
         return self.joined(self.run("all_to_all", parts, rows, self.wire), dim)
 
-    def all_to_all(self, value: Value, split: int, concat: int) -> Value:
+    def all_to_all(self, value: ir.Value, split: int, concat: int) -> ir.Value:
         parted = self.parted(value, split)
         return self.joined(self.run("all_to_all", parted, _rows(parted), self.wire), concat)
 
-    def joined(self, parts: Value, dim: int) -> Value:
+    def joined(self, parts: ir.Value, dim: int) -> ir.Value:
         """The n parts that lie along dimension 0 joined along ``dim`` instead."""
         if dim == 0:
             return parts
@@ -130,7 +130,7 @@ class _Lowering:
         order = [*range(1, dim + 1), 0, *range(dim + 1, rank)]
         return merge_dims(self.after, transpose(self.after, parts, order), dim)
 
-    def parted(self, value: Value, dim: int) -> Value:
+    def parted(self, value: ir.Value, dim: int) -> ir.Value:
         """The n parts of a value along ``dim``, laid along dimension 0 instead."""
         if dim == 0:
             return value
@@ -138,7 +138,7 @@ class _Lowering:
         order = [dim, *(d for d in range(tensor_type(parts).rank) if d != dim)]
         return merge_dims(self.b, transpose(self.b, parts, order), 0)
 
-    def all_reduce(self, reduction: str) -> Value:
+    def all_reduce(self, reduction: str) -> ir.Value:
         found = reduction_wire(self.element, reduction)
         if found is not None:
             wire, name = found
@@ -154,7 +154,7 @@ class _Lowering:
         rows = [slice_along(self.after, gathered, 0, i, 1) for i in range(self.n)]
         return self.after.drop_unit_dims(reduce_elementwise(self.after, rows, reduction), [0])
 
-    def reduce_scatter(self, dim: int, reduction: str) -> Value:
+    def reduce_scatter(self, dim: int, reduction: str) -> ir.Value:
         found = reduction_wire(self.element, reduction)
         value = self.parted(self.input, dim)
         rows = _rows(value) // self.n
@@ -168,7 +168,7 @@ class _Lowering:
         parts = [slice_along(self.after, value, 0, i * rows, rows) for i in range(self.n)]
         return reduce_elementwise(self.after, parts, reduction)
 
-    def permute(self, op: CollectivePermuteOp, value: Value) -> Value:
+    def permute(self, op: CollectivePermuteOp, value: ir.Value) -> ir.Value:
         source_of = {pair[1]: pair[0] for pair in op.pairs}
         target_of = {pair[0]: pair[1] for pair in op.pairs}
         devices = self.channels.world[0]
@@ -190,15 +190,15 @@ class _Lowering:
         )
 
 
-def _rows(value: Value) -> int:
+def _rows(value: ir.Value) -> int:
     return tensor_type(value).shape[0]
 
 
-def _first_user(op: Operation) -> Operation:
+def _first_user(op: ir.Operation) -> ir.Operation:
     """The first op in the block of ``op`` that reads its result; ``op`` if none does."""
-    first: Operation | None = None
+    first: ir.Operation | None = None
     for use in op.results[0].uses:
-        user: Operation = use.owner.operation
+        user: ir.Operation = use.owner.operation
         while user.block != op.block:
             parent = user.parent
             assert parent is not None, "the result of a collective crosses blocks"

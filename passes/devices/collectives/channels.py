@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ....dialects.ir.bindings import InsertionPoint, Operation, Value, address_of, defining_op
+from ....dialects import ir
 from ....dialects.iree.flow import (
     build_initializer,
     channel_rank,
@@ -22,7 +22,7 @@ Groups = tuple[tuple[int, ...], ...]
 _PREFIX = "__headrace_channel"
 
 
-def lookup(b: TensorBuilder, table: Sequence[int], index: Value) -> Value:
+def lookup(b: TensorBuilder, table: Sequence[int], index: ir.Value) -> ir.Value:
     """``table[index]`` as an index, by comparing with each position."""
     scalars = b.scalars()
     # The most frequent value needs no comparison; the first of them, to be deterministic.
@@ -42,27 +42,27 @@ class Channels:
     default one split by a colour and a key that are looked up by rank.
     """
 
-    def __init__(self, module: Operation, devices: int, *, native_all_gather: bool) -> None:
+    def __init__(self, module: ir.Operation, devices: int, *, native_all_gather: bool) -> None:
         self.native_all_gather = native_all_gather
         self._module = module
         self._devices = devices
         self._names: dict[Groups, str] = {}
-        self._loaded: dict[tuple[int, Groups], Value] = {}
-        self._ranks: dict[int, Value] = {}
+        self._loaded: dict[tuple[int, Groups], ir.Value] = {}
+        self._ranks: dict[int, ir.Value] = {}
 
     @property
     def world(self) -> Groups:
         """The one group of all devices."""
         return (tuple(range(self._devices)),)
 
-    def entry(self, function: Operation) -> TensorBuilder:
+    def entry(self, function: ir.Operation) -> TensorBuilder:
         """The place before everything in a function."""
         block = function.regions[0].blocks[0]
-        return TensorBuilder(InsertionPoint.at_block_begin(block), function.location)
+        return TensorBuilder(ir.InsertionPoint.at_block_begin(block), function.location)
 
-    def channel(self, function: Operation, groups: Groups) -> Value:
+    def channel(self, function: ir.Operation, groups: Groups) -> ir.Value:
         """The channel of this device's group among ``groups``."""
-        key = (address_of(function), groups)
+        key = (ir.address_of(function), groups)
         if key not in self._loaded:
             names = self._names
             number = len(names)
@@ -71,26 +71,26 @@ class Channels:
             self._loaded[key] = load_global(b, names[groups], channel_type(b.loc.context))
         return self._loaded[key]
 
-    def rank(self, function: Operation) -> Value:
+    def rank(self, function: ir.Operation) -> ir.Value:
         """This device's id, as an index."""
-        key = address_of(function)
+        key = ir.address_of(function)
         if key not in self._ranks:
             channel = self.channel(function, self.world)
             self._ranks[key] = channel_rank(self.after(channel), channel)
         return self._ranks[key]
 
     @staticmethod
-    def after(value: Value) -> TensorBuilder:
+    def after(value: ir.Value) -> TensorBuilder:
         """The place right after the op that makes ``value``."""
-        op = defining_op(value)
+        op = ir.defining_op(value)
         assert op is not None
-        return TensorBuilder(InsertionPoint.after(op), op.location)
+        return TensorBuilder(ir.InsertionPoint.after(op), op.location)
 
     def declare(self) -> None:
         """Adds the globals and the initializer, if any channel was asked for."""
         if not self._names:
             return
-        ip = InsertionPoint.at_block_begin(self._module.regions[0].blocks[0])
+        ip = ir.InsertionPoint.at_block_begin(self._module.regions[0].blocks[0])
         loc = self._module.location
         for name in self._names.values():
             declare_global(name, channel_type(self._module.context), loc=loc, ip=ip)
@@ -98,7 +98,7 @@ class Channels:
 
     def _initialize(self, b: TensorBuilder) -> None:
         default = default_channel(b)
-        rank: Value | None = None
+        rank: ir.Value | None = None
         for groups, name in self._names.items():
             channel = default
             if groups != self.world:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ....dialects import ir
 from ....dialects.headrace import (
     AllGatherOp,
     AllReduceOp,
@@ -16,7 +17,6 @@ from ....dialects.headrace import (
     CollectivePermuteOp,
     ReduceScatterOp,
 )
-from ....dialects.ir.bindings import InsertionPoint, Value, error_at
 from ....dialects.iree.flow import transfer
 from ....dialects.upstream.linalg import TensorBuilder, tensor_type
 from ....dialects.upstream.tensor import DYNAMIC, concatenate, slice_along, splat
@@ -24,7 +24,9 @@ from ...analysis.device_counts import check_groups
 from .reductions import check_reducible, reduce_elementwise
 
 
-def lower_on_devices(op: CollectiveOp, inputs: list[Value], ip: InsertionPoint) -> list[Value]:
+def lower_on_devices(
+    op: CollectiveOp, inputs: list[ir.Value], ip: ir.InsertionPoint
+) -> list[ir.Value]:
     """One result per device for one input per device.
 
     Every device of a group receives all it needs from the others and combines
@@ -38,7 +40,7 @@ def lower_on_devices(op: CollectiveOp, inputs: list[Value], ip: InsertionPoint) 
     b = TensorBuilder(ip, op.location)
     if isinstance(op, CollectivePermuteOp):
         return _permute(op, inputs, b)
-    results: dict[int, Value] = {}
+    results: dict[int, ir.Value] = {}
     lower = _LOWERINGS[type(op)]
     for group in op.groups:
         members = [inputs[device] for device in group]
@@ -51,7 +53,7 @@ def _check_static(op: CollectiveOp) -> None:
     """The dimensions that are cut, joined or made anew need a static size."""
     shape = tensor_type(op.operands[0]).shape
     if any(shape[dim] == DYNAMIC for dim in _cut_dims(op)):
-        raise error_at(op, f"'{op.name}' along a dynamic dimension is not supported")
+        raise ir.error_at(op, f"'{op.name}' along a dynamic dimension is not supported")
 
 
 def _cut_dims(op: CollectiveOp) -> list[int]:
@@ -64,26 +66,26 @@ def _cut_dims(op: CollectiveOp) -> list[int]:
     return []
 
 
-_Lower = Callable[[CollectiveOp, list[Value], int, int, TensorBuilder], Value]
+_Lower = Callable[[CollectiveOp, list[ir.Value], int, int, TensorBuilder], ir.Value]
 
 
 def _all_gather(
-    op: CollectiveOp, members: list[Value], position: int, device: int, b: TensorBuilder
-) -> Value:
+    op: CollectiveOp, members: list[ir.Value], position: int, device: int, b: TensorBuilder
+) -> ir.Value:
     dim = AllGatherOp(op.operation).dim.value
     return concatenate(b, [transfer(b, value, device) for value in members], dim)
 
 
 def _all_reduce(
-    op: CollectiveOp, members: list[Value], position: int, device: int, b: TensorBuilder
-) -> Value:
+    op: CollectiveOp, members: list[ir.Value], position: int, device: int, b: TensorBuilder
+) -> ir.Value:
     reduction = AllReduceOp(op.operation).reduction.value
     return reduce_elementwise(b, [transfer(b, value, device) for value in members], reduction)
 
 
 def _reduce_scatter(
-    op: CollectiveOp, members: list[Value], position: int, device: int, b: TensorBuilder
-) -> Value:
+    op: CollectiveOp, members: list[ir.Value], position: int, device: int, b: TensorBuilder
+) -> ir.Value:
     view = ReduceScatterOp(op.operation)
     parts = [_part(b, value, view.dim.value, position, len(members)) for value in members]
     sent = [transfer(b, part, device) for part in parts]
@@ -91,14 +93,14 @@ def _reduce_scatter(
 
 
 def _all_to_all(
-    op: CollectiveOp, members: list[Value], position: int, device: int, b: TensorBuilder
-) -> Value:
+    op: CollectiveOp, members: list[ir.Value], position: int, device: int, b: TensorBuilder
+) -> ir.Value:
     view = AllToAllOp(op.operation)
     parts = [_part(b, value, view.split_dim.value, position, len(members)) for value in members]
     return concatenate(b, [transfer(b, part, device) for part in parts], view.concat_dim.value)
 
 
-def _part(b: TensorBuilder, value: Value, dim: int, index: int, count: int) -> Value:
+def _part(b: TensorBuilder, value: ir.Value, dim: int, index: int, count: int) -> ir.Value:
     """Part ``index`` of ``count`` equal ones along ``dim``."""
     size = tensor_type(value).shape[dim] // count
     return slice_along(b, value, dim, index * size, size)
@@ -112,9 +114,9 @@ _LOWERINGS: dict[type[CollectiveOp], _Lower] = {
 }
 
 
-def _permute(op: CollectivePermuteOp, inputs: list[Value], b: TensorBuilder) -> list[Value]:
+def _permute(op: CollectivePermuteOp, inputs: list[ir.Value], b: TensorBuilder) -> list[ir.Value]:
     source_of = {target: source for source, target in op.pairs}
-    results: list[Value] = []
+    results: list[ir.Value] = []
     for device, value in enumerate(inputs):
         if device in source_of:
             given = inputs[source_of[device]]

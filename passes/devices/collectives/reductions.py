@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ....dialects import ir
 from ....dialects.fp8 import fp8_format
 from ....dialects.headrace import AllReduceOp, CollectiveOp, ReduceScatterOp
-from ....dialects.ir.bindings import (
-    BF16Type,
-    F16Type,
-    F32Type,
-    FloatType,
-    IntegerType,
-    Value,
-    error_at,
-)
 from ....dialects.upstream.arith import Scalars
 from ....dialects.upstream.linalg import TensorBuilder, dims_map, tensor_type
 
@@ -49,12 +41,12 @@ def check_reducible(op: CollectiveOp) -> None:
     hold the sum, and no library that IREE calls adds them up."""
     element = tensor_type(op.operands[0]).element_type
     if isinstance(op, AllReduceOp | ReduceScatterOp) and fp8_format(element) is not None:
-        raise error_at(
+        raise ir.error_at(
             op, f"'{op.name}' of {element} values is not supported: convert them to f32 first"
         )
 
 
-def reduce_elementwise(b: TensorBuilder, values: Sequence[Value], reduction: str) -> Value:
+def reduce_elementwise(b: TensorBuilder, values: Sequence[ir.Value], reduction: str) -> ir.Value:
     """``values`` combined from left to right, all of one tensor type.
 
     Sums and products of bf16 and f16 are taken in f32 and rounded once, as
@@ -74,15 +66,15 @@ def reduce_elementwise(b: TensorBuilder, values: Sequence[Value], reduction: str
     )
 
 
-def _combine(s: Scalars, values: Sequence[Value], reduction: str) -> Value:
+def _combine(s: Scalars, values: Sequence[ir.Value], reduction: str) -> ir.Value:
     element = values[0].type
     wide = element
-    if isinstance(element, BF16Type | F16Type) and reduction in ("add", "mul"):
-        wide = F32Type.get(s.loc.context)
-    if isinstance(element, FloatType):
+    if isinstance(element, ir.BF16Type | ir.F16Type) and reduction in ("add", "mul"):
+        wide = ir.F32Type.get(s.loc.context)
+    if isinstance(element, ir.FloatType):
         name = _FLOAT[reduction]
     else:
-        name = (_BOOLEAN if IntegerType(element).width == 1 else _INTEGER)[reduction]
+        name = (_BOOLEAN if ir.IntegerType(element).width == 1 else _INTEGER)[reduction]
     total, *others = (s.convert_float(value, wide) for value in values)
     for value in others:
         total = s.binary(name, total, value)

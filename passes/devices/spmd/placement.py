@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ....dialects.ir.bindings import Operation, Value, blocks_of, walk
+from ....dialects import ir
 
 
-def placed_values(function: Operation) -> set[Value]:
+def placed_values(function: ir.Operation) -> set[ir.Value]:
     """The values of a function that IREE can tell the device of.
 
     Those are the arguments, what loops and branches yield (the caller says
     where), and all that is computed from them; not constants and fills. The
     set is for membership only.
     """
-    placed: set[Value] = set(function.regions[0].blocks[0].arguments)
-    for op in walk(function):
+    placed: set[ir.Value] = set(function.regions[0].blocks[0].arguments)
+    for op in ir.walk(function):
         if op.name in ("scf.for", "scf.while", "scf.if", "scf.index_switch"):
             placed.update(op.results)
-            for block in blocks_of(op):
+            for block in ir.blocks_of(op):
                 placed.update(block.arguments)
         elif _any_placed(op.operands, placed):
             placed.update(op.results)
@@ -29,5 +29,5 @@ def placed_values(function: Operation) -> set[Value]:
     return placed
 
 
-def _any_placed(values: Iterable[Value], placed: set[Value]) -> bool:
+def _any_placed(values: Iterable[ir.Value], placed: set[ir.Value]) -> bool:
     return any(value in placed for value in values)

@@ -4,25 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ....dialects import ir
 from ....dialects.headrace import CollectiveOp
-from ....dialects.ir.bindings import (
-    ArrayAttr,
-    Attribute,
-    Block,
-    DictAttr,
-    FunctionType,
-    InsertionPoint,
-    Operation,
-    RankedTensorType,
-    Region,
-    Type,
-    TypeAttr,
-    Value,
-    address_of,
-    error_at,
-    operations_of,
-    walk,
-)
 from ....dialects.iree.flow import AFFINITY, device_affinity, transfer
 from ....dialects.upstream.linalg import TensorBuilder
 from ....dialects.upstream.tensor import splat
@@ -48,7 +31,7 @@ class Replicator:
 
     def __init__(
         self,
-        function: Operation,
+        function: ir.Operation,
         devices: int,
         partitions: int,
         replication: ReplicationAnalysis,
@@ -59,13 +42,13 @@ class Replicator:
         self._replication = replication
         self._merged = _around_collectives(function)
         self._placed = placed_values(function)
-        self._copies: dict[Value, list[Value]] = {}
+        self._copies: dict[ir.Value, list[ir.Value]] = {}
 
     def replace(self) -> None:
         """Replaces the function. Raises HeadraceError as the pass says."""
         old = self._function
         if len(old.regions[0].blocks) != 1:
-            raise error_at(old, "unstructured control flow in a program for several devices")
+            raise ir.error_at(old, "unstructured control flow in a program for several devices")
         new = self._new_function()
         source, target = old.regions[0].blocks[0], new.regions[0].blocks[0]
         arguments = list(target.arguments)
@@ -75,55 +58,55 @@ class Replicator:
         self._block(source, target)
         old.erase()
 
-    def _new_function(self) -> Operation:
+    def _new_function(self) -> ir.Operation:
         old = self._function
-        type_ = FunctionType(TypeAttr(old.attributes["function_type"]).value)
+        type_ = ir.FunctionType(ir.TypeAttr(old.attributes["function_type"]).value)
         attributes = dict(old.attributes.items())
         with old.context:
             inputs = list(type_.inputs) * len(self._devices)
             results = list(type_.results) * len(self._devices)
-            attributes["function_type"] = TypeAttr.get(FunctionType.get(inputs, results))
+            attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, results))
             attributes["arg_attrs"] = self._placed_attributes("arg_attrs", type_.inputs)
             attributes["res_attrs"] = self._placed_attributes("res_attrs", type_.results)
-        new = Operation.create(
+        new = ir.Operation.create(
             "func.func",
             attributes=attributes,
             regions=1,
             loc=old.location,
-            ip=InsertionPoint(old),
+            ip=ir.InsertionPoint(old),
         )
         arguments = old.regions[0].blocks[0].arguments
         locations = [a.location for a in arguments] * len(self._devices)
-        Block.create_at_start(new.regions[0], inputs, locations)
+        ir.Block.create_at_start(new.regions[0], inputs, locations)
         return new
 
-    def _placed_attributes(self, key: str, types: Sequence[Type]) -> ArrayAttr:
+    def _placed_attributes(self, key: str, types: Sequence[ir.Type]) -> ir.ArrayAttr:
         """Argument or result attributes per device, tensors with their device."""
         old = self._function.attributes
-        given: list[dict[str, Attribute]] = [{} for _ in types]
+        given: list[dict[str, ir.Attribute]] = [{} for _ in types]
         if key in old:
-            given = [{a.name: a.attr for a in DictAttr(d)} for d in ArrayAttr(old[key])]
-        placed: list[Attribute] = []
+            given = [{a.name: a.attr for a in ir.DictAttr(d)} for d in ir.ArrayAttr(old[key])]
+        placed: list[ir.Attribute] = []
         for device in self._devices:
             affinity = device_affinity(device, self._function.context)
             for type_, attributes in zip(types, given, strict=True):
                 kept = {a: value for a, value in attributes.items() if a not in _DROPPED}
-                if isinstance(type_, RankedTensorType):
+                if isinstance(type_, ir.RankedTensorType):
                     kept[AFFINITY] = affinity
-                placed.append(DictAttr.get(kept))
-        return ArrayAttr.get(placed)
+                placed.append(ir.DictAttr.get(kept))
+        return ir.ArrayAttr.get(placed)
 
-    def _block(self, source: Block, target: Block) -> None:
+    def _block(self, source: ir.Block, target: ir.Block) -> None:
         """Appends what ``source`` does on all devices, terminator included."""
-        ip = InsertionPoint(target)
-        for op in operations_of(source):
+        ip = ir.InsertionPoint(target)
+        for op in ir.operations_of(source):
             view = op.opview
             if isinstance(view, CollectiveOp):
                 results = lower_on_devices(view, list(self._copies[op.operands[0]]), ip)
                 self._copies[op.results[0]] = results
             elif op.name in _IDS:
                 self._copies[op.results[0]] = [self._id(op, d, ip) for d in self._devices]
-            elif address_of(op) in self._merged:
+            elif ir.address_of(op) in self._merged:
                 self._merge(op, ip)
             elif op.name in ("func.return", "scf.yield", "scf.condition"):
                 self._terminator(op, ip)
@@ -136,20 +119,20 @@ class Replicator:
                 for index, old in enumerate(op.results):
                     self._copies[old] = [clone.results[index] for clone in clones]
 
-    def _is_shared(self, op: Operation) -> bool:
+    def _is_shared(self, op: ir.Operation) -> bool:
         """Whether one copy serves all devices: it only makes uniform scalars."""
         return len(op.results) > 0 and all(self._is_single(r) for r in op.results)
 
-    def _is_single(self, value: Value) -> bool:
-        is_tensor = isinstance(value.type, RankedTensorType)
+    def _is_single(self, value: ir.Value) -> bool:
+        is_tensor = isinstance(value.type, ir.RankedTensorType)
         return not is_tensor and self._is_uniform(value)
 
-    def _is_uniform(self, value: Value) -> bool:
+    def _is_uniform(self, value: ir.Value) -> bool:
         return self._replication.equal_over(value, [self._devices])
 
-    def _clone(self, op: Operation, device: int, ip: InsertionPoint) -> Operation:
+    def _clone(self, op: ir.Operation, device: int, ip: ir.InsertionPoint) -> ir.Operation:
         clone = op.clone(ip=ip).operation
-        for inner in walk(clone) if len(op.regions) else [clone]:
+        for inner in ir.walk(clone) if len(op.regions) else [clone]:
             for index, operand in enumerate(inner.operands):
                 copies = self._copies.get(operand)
                 if copies is not None:
@@ -158,11 +141,11 @@ class Replicator:
             self._settle(op, clone, device)
         return clone
 
-    def _settle(self, op: Operation, clone: Operation, device: int) -> None:
+    def _settle(self, op: ir.Operation, clone: ir.Operation, device: int) -> None:
         """In an op that was cloned for a device: puts constants for ids, and
         pins what goes around or out of loops and branches or is written to."""
-        for old, new in list(zip(walk(op), walk(clone), strict=True)):
-            ip = InsertionPoint(new)
+        for old, new in list(zip(ir.walk(op), ir.walk(clone), strict=True)):
+            ip = ir.InsertionPoint(new)
             if old.name in _IDS:
                 new.results[0].replace_all_uses_with(self._id(old, device, ip))
                 new.erase()
@@ -170,27 +153,27 @@ class Replicator:
                 for index, operand in enumerate(old.operands):
                     new.operands[index] = self._pin(operand, new.operands[index], device, ip)
 
-    def _pin(self, old: Value, new: Value, device: int, ip: InsertionPoint) -> Value:
+    def _pin(self, old: ir.Value, new: ir.Value, device: int, ip: ir.InsertionPoint) -> ir.Value:
         """``new``, the device's copy of ``old``, said to be on its device.
 
         Equal constants of several devices are one constant after CSE; where a
         loop carries it, IREE would not know on which device the loop's value is.
         """
-        if old in self._placed or not isinstance(new.type, RankedTensorType):
+        if old in self._placed or not isinstance(new.type, ir.RankedTensorType):
             return new
         return transfer(TensorBuilder(ip, old.location), new, device)
 
-    def _id(self, op: Operation, device: int, ip: InsertionPoint) -> Value:
+    def _id(self, op: ir.Operation, device: int, ip: ir.InsertionPoint) -> ir.Value:
         """The constant that a partition_id or replica_id is on a device."""
         replica, partition = divmod(device, self._partitions)
         value = replica if op.name == "headrace.replica_id" else partition
-        return splat(TensorBuilder(ip, op.location), RankedTensorType(op.results[0].type), value)
+        return splat(TensorBuilder(ip, op.location), ir.RankedTensorType(op.results[0].type), value)
 
     def _carried(
-        self, values: Sequence[Value], singles: Sequence[bool], ip: InsertionPoint
-    ) -> list[Value]:
+        self, values: Sequence[ir.Value], singles: Sequence[bool], ip: ir.InsertionPoint
+    ) -> list[ir.Value]:
         """All devices' copies, value by value; one where a single one is carried."""
-        carried: list[Value] = []
+        carried: list[ir.Value] = []
         for value, single in zip(values, singles, strict=True):
             copies = self._copies[value]
             if single:
@@ -199,7 +182,9 @@ class Replicator:
                 carried.extend(self._pin(value, copies[d], d, ip) for d in self._devices)
         return carried
 
-    def _bind(self, values: Sequence[Value], singles: Sequence[bool], new: Sequence[Value]) -> None:
+    def _bind(
+        self, values: Sequence[ir.Value], singles: Sequence[bool], new: Sequence[ir.Value]
+    ) -> None:
         """The inverse of ``_carried``: ``new`` are the copies of ``values``."""
         position = 0
         for value, single in zip(values, singles, strict=True):
@@ -208,10 +193,10 @@ class Replicator:
             self._copies[value] = copies * len(self._devices) if single else copies
             position += width
 
-    def _singles(self, values: Sequence[Value]) -> list[bool]:
+    def _singles(self, values: Sequence[ir.Value]) -> list[bool]:
         return [self._is_single(value) for value in values]
 
-    def _terminator(self, op: Operation, ip: InsertionPoint) -> None:
+    def _terminator(self, op: ir.Operation, ip: ir.InsertionPoint) -> None:
         operands = list(op.operands)
         parent = op.parent
         assert parent is not None
@@ -230,9 +215,9 @@ class Replicator:
             values = self._carried(operands, self._singles(before), ip)
         else:
             values = self._carried(operands, self._singles(list(parent.results)), ip)
-        Operation.create(op.name, operands=values, loc=op.location, ip=ip)
+        ir.Operation.create(op.name, operands=values, loc=op.location, ip=ip)
 
-    def _merge(self, op: Operation, ip: InsertionPoint) -> None:
+    def _merge(self, op: ir.Operation, ip: ir.InsertionPoint) -> None:
         """One loop or branch for all devices."""
         operands = list(op.operands)
         results = list(op.results)
@@ -243,13 +228,13 @@ class Replicator:
             self._require_uniform(op, operands)
             heads, carried, like = operands, [], []
         else:
-            condition = operations_of(op.regions[0].blocks[0])[-1].operands[0]
+            condition = ir.operations_of(op.regions[0].blocks[0])[-1].operands[0]
             self._require_uniform(op, [condition])
             heads, carried, like = [], operands, list(op.regions[0].blocks[0].arguments)
         inputs = [self._copies[v][0] for v in heads]
         inputs += self._carried(carried, self._singles(like), ip)
         types = self._types(results)
-        merged = Operation.create(
+        merged = ir.Operation.create(
             op.name,
             results=types,
             operands=inputs,
@@ -263,7 +248,7 @@ class Replicator:
                 self._region_block(op, block, target)
         self._bind(results, self._singles(results), list(merged.results))
 
-    def _region_block(self, op: Operation, source: Block, target: Region) -> None:
+    def _region_block(self, op: ir.Operation, source: ir.Block, target: ir.Region) -> None:
         arguments = list(source.arguments)
         # A loop's arguments follow its results: both are single, or neither.
         like = list(op.results) if op.name == "scf.for" else arguments
@@ -275,23 +260,23 @@ class Replicator:
             for value, single in zip(arguments, singles, strict=True)
             for type_ in [value.type] * (1 if single else len(self._devices))
         ]
-        block = Block.create_at_start(target, types, [op.location] * len(types))
+        block = ir.Block.create_at_start(target, types, [op.location] * len(types))
         self._bind(arguments, singles, list(block.arguments))
         self._block(source, block)
 
-    def _types(self, values: Sequence[Value]) -> list[Type]:
+    def _types(self, values: Sequence[ir.Value]) -> list[ir.Type]:
         return [
             type_
             for value in values
             for type_ in [value.type] * (1 if self._is_single(value) else len(self._devices))
         ]
 
-    def _require_uniform(self, op: Operation, values: Sequence[Value]) -> None:
+    def _require_uniform(self, op: ir.Operation, values: Sequence[ir.Value]) -> None:
         for value in values:
             if not self._is_uniform(value):
                 what = "bounds" if op.name == "scf.for" else "condition"
                 why = self._replication.why_unequal(value, [self._devices])
-                raise error_at(
+                raise ir.error_at(
                     op,
                     f"the {what} of '{op.name}' around a collective may differ between devices: "
                     f"it comes from {why}; mark that as replicated "
@@ -299,18 +284,18 @@ class Replicator:
                 )
 
 
-def _around_collectives(function: Operation) -> set[int]:
+def _around_collectives(function: ir.Operation) -> set[int]:
     """Addresses of the ops, at any depth, that have a collective in them."""
     found: set[int] = set()
-    for op in walk(function):
+    for op in ir.walk(function):
         if not isinstance(op.opview, CollectiveOp):
             continue
         parent = op.parent
         while parent is not None and parent.operation.name != "func.func":
-            if address_of(parent) in found:
+            if ir.address_of(parent) in found:
                 break
             if parent.operation.name not in _MERGED:
-                raise error_at(op, f"'{op.name}' inside '{parent.operation.name}'")
-            found.add(address_of(parent))
+                raise ir.error_at(op, f"'{op.name}' inside '{parent.operation.name}'")
+            found.add(ir.address_of(parent))
             parent = parent.operation.parent
     return found

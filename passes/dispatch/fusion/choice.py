@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from itertools import islice
 
-from ....dialects.ir.bindings import Attribute, Operation, Value, defining_op
+from ....dialects import ir
 from ....dialects.iree.dispatch import DispatchRegion
 from ....dialects.iree.encoding import UNSET_ENCODING, encoding_of, is_set_encoding
 from ....dialects.upstream.linalg import DYNAMIC, tensor_type
@@ -72,7 +72,7 @@ class _RegionTests:
         self._reductions = reductions_of(region)
         self._stored = Counter(_origin(value) for value in self._yielded)
         self._layouts: set[Hashable] = set()
-        self._roles: dict[Hashable, Attribute] = {}
+        self._roles: dict[Hashable, ir.Attribute] = {}
         for value in self._yielded:
             encoding = encoding_of(value.type)
             if encoding is not None:
@@ -82,11 +82,11 @@ class _RegionTests:
         """The fusion is done: its layout takes its place among those stored."""
         self._store(self._yielded[fusion.source.result], _encoding(fusion))
 
-    def _store(self, value: Value, encoding: Attribute) -> None:
+    def _store(self, value: ir.Value, encoding: ir.Attribute) -> None:
         self._layouts.add(self._layout(value, encoding))
         self._roles[_origin(value), self._limits.role(encoding)] = encoding
 
-    def _layout(self, value: Value, encoding: Attribute) -> Hashable:
+    def _layout(self, value: ir.Value, encoding: ir.Attribute) -> Hashable:
         """Where only one packing compiles, that of another value is another one:
         a value and itself turned are tiled in two ways, say."""
         layout = self._limits.layout_class(encoding)
@@ -98,7 +98,7 @@ class _RegionTests:
             return Miss(self._fault)
         target = self._limits.target
         value = self._yielded[fusion.source.result]
-        maker = defining_op(value)
+        maker = ir.defining_op(value)
         if maker is None or maker.block != self._region.body:
             return Miss("the dispatch region yields a value from outside of it")
         if not (self._limits.packs_before_reductions or self._reductions.all_go_into(value)):
@@ -132,13 +132,13 @@ class _RegionTests:
             )
         return None
 
-    def _has_dynamic_rows(self, value: Value) -> bool:
+    def _has_dynamic_rows(self, value: ir.Value) -> bool:
         """Whether a value of two dynamic dimensions comes of its rows' sums, say."""
         type_ = tensor_type(value)
         lower = any(rank < type_.rank for rank in self._reductions.dynamic_ranks)
         return lower and list(type_.shape).count(DYNAMIC) > 1
 
-    def _second_store_fault(self, fusion: Fusion, value: Value) -> str | None:
+    def _second_store_fault(self, fusion: Fusion, value: ir.Value) -> str | None:
         """Why ``value`` cannot be stored both plain and packed."""
         limits, encoding = self._limits, _encoding(fusion)
         if not limits.resolves(encoding):
@@ -157,7 +157,7 @@ class _RegionTests:
         return None
 
 
-def missed(op: Operation, miss: Miss) -> None:
+def missed(op: ir.Operation, miss: Miss) -> None:
     """Leaves a remark on an encoding that is not fused."""
     if not miss.silent:
         remark(op, f"not fused into its producer: {miss.reason}")
@@ -179,28 +179,28 @@ def _is_sole_use(source: Source) -> bool:
     return all(sum(1 for _ in islice(value.uses, 2)) == 1 for value in values)
 
 
-def _only_moved_by(value: Value) -> str | None:
+def _only_moved_by(value: ir.Value) -> str | None:
     """The name of the op that a value comes from without a computation."""
-    maker = defining_op(_origin(value))
+    maker = ir.defining_op(_origin(value))
     return maker.name if maker is not None and maker.name in _MOVES else None
 
 
-def _origin(value: Value) -> Value:
+def _origin(value: ir.Value) -> ir.Value:
     """What a region packed and reshaped to get ``value``."""
-    maker = defining_op(value)
+    maker = ir.defining_op(value)
     while maker is not None and (maker.name in VIEWS or is_set_encoding(maker)):
         value = maker.operands[0]
-        maker = defining_op(value)
+        maker = ir.defining_op(value)
     return value
 
 
-def _sizes_needed(fusion: Fusion) -> list[Value]:
+def _sizes_needed(fusion: Fusion) -> list[ir.Value]:
     """What the cloned ops read besides the tensor."""
     ops = (*fusion.source.steps, fusion.encode)
     return [value for op in ops for value in list(op.operands)[1:]]
 
 
-def _encoding(fusion: Fusion) -> Attribute:
+def _encoding(fusion: Fusion) -> ir.Attribute:
     encoding = encoding_of(fusion.encode.results[0].type)
     assert encoding is not None, "the verifier demands it"
     return encoding

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ....dialects.ir.bindings import (
-    Operation,
-    RankedTensorType,
-    Value,
-    defining_op,
-    operations_of,
-    result_number,
-)
+from ....dialects import ir
 from ....dialects.iree.dispatch import DISPATCH_REGION, DispatchRegion
 from ....dialects.upstream.linalg import tensor_type
 from ....dialects.upstream.tensor import VIEWS
@@ -39,25 +32,25 @@ class Source:
 
     region: DispatchRegion
     result: int
-    steps: tuple[Operation, ...]
+    steps: tuple[ir.Operation, ...]
 
     @property
-    def output(self) -> Value:
+    def output(self) -> ir.Value:
         return self.region.op.results[self.result]
 
 
-def find_source(encode: Operation) -> Source | Miss:
+def find_source(encode: ir.Operation) -> Source | Miss:
     """The region result that ``encode`` packs, if the encoding can be fused into it."""
     block = encode.block
-    value: Value = encode.operands[0]
-    if not isinstance(value.type, RankedTensorType) or tensor_type(value).rank == 0:
+    value: ir.Value = encode.operands[0]
+    if not isinstance(value.type, ir.RankedTensorType) or tensor_type(value).rank == 0:
         return Miss("its source has no dimensions")
-    steps: list[Operation] = []
-    maker = defining_op(value)
+    steps: list[ir.Operation] = []
+    maker = ir.defining_op(value)
     while maker is not None and maker.name in VIEWS:
         steps.append(maker)
         value = maker.operands[0]
-        maker = defining_op(value)
+        maker = ir.defining_op(value)
     if maker is None or maker.name in _GIVEN:
         return Miss("its source is an input or a constant", silent=True)
     if maker.name != DISPATCH_REGION:
@@ -67,7 +60,7 @@ def find_source(encode: Operation) -> Source | Miss:
     region = DispatchRegion.of(maker)
     if region is None:
         return Miss("the dispatch region that makes its source has several blocks")
-    return Source(region, result_number(value), tuple(reversed(steps)))
+    return Source(region, ir.result_number(value), tuple(reversed(steps)))
 
 
 def body_fault(region: DispatchRegion) -> str | None:
@@ -77,11 +70,11 @@ def body_fault(region: DispatchRegion) -> str | None:
     """
     if region.has_count:
         return "the dispatch region has a workgroup count, made for the results that it has"
-    for op in operations_of(region.body):
-        if any(isinstance(r.type, RankedTensorType) for r in op.results) and not _is_tiled(op):
+    for op in ir.operations_of(region.body):
+        if any(isinstance(r.type, ir.RankedTensorType) for r in op.results) and not _is_tiled(op):
             return f"the dispatch region holds '{op.name}', which is not tiled with a packed store"
     return None
 
 
-def _is_tiled(op: Operation) -> bool:
+def _is_tiled(op: ir.Operation) -> bool:
     return op.name in _TILED or op.name.partition(".")[0] in _TILED_DIALECTS

@@ -4,22 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-from ....dialects.ir.bindings import (
-    Attribute,
-    DenseI32ArrayAttr,
-    Operation,
-    Type,
-    Value,
-    address_of,
-    defining_op,
-)
+from ....dialects import ir
 from ....dialects.iree.encoding import UNSET_ENCODING, encoding_of, is_set_encoding
 from ....dialects.upstream.tensor import VIEWS
 from ...remarks import remark
 from ...targets.packing import Packing
 
 
-def merge_encodings(ops: Sequence[Operation], packing: Packing) -> list[Operation]:
+def merge_encodings(ops: Sequence[ir.Operation], packing: Packing) -> list[ir.Operation]:
     """Merges encodings, and reshapes that lead to them; returns what is left.
 
     ``ops`` are the set_encodings and reshapes of one block in order. Native
@@ -27,12 +19,12 @@ def merge_encodings(ops: Sequence[Operation], packing: Packing) -> list[Operatio
     and fusing them, nor can it after fusion, when it would make regions yield
     one value twice.
     """
-    first: dict[Hashable, Operation] = {}
-    alike: dict[Hashable, Operation] = {}
-    left: list[Operation] = []
+    first: dict[Hashable, ir.Operation] = {}
+    alike: dict[Hashable, ir.Operation] = {}
+    left: list[ir.Operation] = []
     interesting = _leading_to_encodings(ops)
     for op in ops:
-        if address_of(op) not in interesting:
+        if ir.address_of(op) not in interesting:
             continue
         key = _key(op)
         same = first.setdefault(key, op)
@@ -49,33 +41,33 @@ def merge_encodings(ops: Sequence[Operation], packing: Packing) -> list[Operatio
     return left
 
 
-def _leading_to_encodings(ops: Sequence[Operation]) -> set[int]:
+def _leading_to_encodings(ops: Sequence[ir.Operation]) -> set[int]:
     """Addresses of the encodings and of the reshapes between them and other ops."""
     found: set[int] = set()
     for op in reversed(ops):
-        if is_set_encoding(op) or address_of(op) in found:
-            found.add(address_of(op))
-            maker = defining_op(op.operands[0])
+        if is_set_encoding(op) or ir.address_of(op) in found:
+            found.add(ir.address_of(op))
+            maker = ir.defining_op(op.operands[0])
             if maker is not None and maker.name in VIEWS:
-                found.add(address_of(maker))
+                found.add(ir.address_of(maker))
     return found
 
 
-def _key(op: Operation) -> Hashable:
-    attributes: list[tuple[str, Attribute]] = [(n, op.attributes[n]) for n in op.attributes]
-    operands: list[Value] = list(op.operands)
-    type_: Type = op.results[0].type
+def _key(op: ir.Operation) -> Hashable:
+    attributes: list[tuple[str, ir.Attribute]] = [(n, op.attributes[n]) for n in op.attributes]
+    operands: list[ir.Value] = list(op.operands)
+    type_: ir.Type = op.results[0].type
     return (op.name, tuple(operands), tuple(attributes), type_)
 
 
-def _layout_key(op: Operation, packing: Packing) -> Hashable:
+def _layout_key(op: ir.Operation, packing: Packing) -> Hashable:
     """Sizes given at run time are left out: no resolver of IREE 3.13 reads them."""
     encoding = encoding_of(op.results[0].type)
-    source: Value = op.operands[0]
+    source: ir.Value = op.operands[0]
     return (op.name, source, encoding and packing.layout_class(encoding))
 
 
-def _type_goes_no_further(value: Value) -> bool:
+def _type_goes_no_further(value: ir.Value) -> bool:
     """Whether all uses are inputs of linalg ops or unpack: no type follows from it."""
     for use in value.uses:
         op = use.owner.operation
@@ -83,6 +75,6 @@ def _type_goes_no_further(value: Value) -> bool:
             continue
         if not op.name.startswith("linalg.") or "operandSegmentSizes" not in op.attributes:
             return False
-        if use.operand_number >= DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])[0]:
+        if use.operand_number >= ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])[0]:
             return False
     return True

@@ -4,27 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ....dialects.ir.bindings import (
-    ArrayAttr,
-    Attribute,
-    InsertionPoint,
-    IntegerAttr,
-    Operation,
-    RankedTensorType,
-    Type,
-    Value,
-    defining_op,
-)
+from ....dialects import ir
 from ....dialects.iree.dispatch import DispatchRegion
 from ....dialects.upstream.linalg import DYNAMIC, TensorBuilder, tensor_type
 
-Size = int | Value
+Size = int | ir.Value
 
 
-def sizes_of(type_: Type, dynamic: Sequence[Value]) -> list[Size]:
+def sizes_of(type_: ir.Type, dynamic: Sequence[ir.Value]) -> list[Size]:
     """One size per dimension: a number, or the next of the dynamic ones."""
     rest = iter(dynamic)
-    return [next(rest) if s == DYNAMIC else s for s in RankedTensorType(type_).shape]
+    return [next(rest) if s == DYNAMIC else s for s in ir.RankedTensorType(type_).shape]
 
 
 def resolve_dims(region: DispatchRegion) -> None:
@@ -38,7 +28,7 @@ def resolve_dims(region: DispatchRegion) -> None:
     becomes %n; and so for an expand_shape of the result.
     """
     for index, result in enumerate(region.op.results):
-        if not isinstance(result.type, RankedTensorType):
+        if not isinstance(result.type, ir.RankedTensorType):
             continue
         users = [use.owner.operation for use in result.uses]
         for user in users:
@@ -50,7 +40,7 @@ def resolve_dims(region: DispatchRegion) -> None:
             _resolve(result, sizes_of(output.type, output.sizes))
 
 
-def _resolve(value: Value, sizes: Sequence[Size]) -> None:
+def _resolve(value: ir.Value, sizes: Sequence[Size]) -> None:
     users = [use.owner.operation for use in value.uses]
     for op in users:
         dim = _constant(op.operands[1]) if op.name == "tensor.dim" else None
@@ -58,19 +48,19 @@ def _resolve(value: Value, sizes: Sequence[Size]) -> None:
             continue
         size = sizes[dim]
         if isinstance(size, int):
-            size = TensorBuilder(InsertionPoint(op), op.location).index(size)
+            size = TensorBuilder(ir.InsertionPoint(op), op.location).index(size)
         op.results[0].replace_all_uses_with(size)
         op.erase()
 
 
-def _constant(value: Value) -> int | None:
-    op = defining_op(value)
+def _constant(value: ir.Value) -> int | None:
+    op = ir.defining_op(value)
     if op is None or op.name != "arith.constant":
         return None
-    return IntegerAttr(op.attributes["value"]).value
+    return ir.IntegerAttr(op.attributes["value"]).value
 
 
-def sizes_after(reshape: Operation, sizes: Sequence[Size], b: TensorBuilder) -> list[Size]:
+def sizes_after(reshape: ir.Operation, sizes: Sequence[Size], b: TensorBuilder) -> list[Size]:
     """The sizes of a reshape's result, given those of its operand.
 
     ``b`` makes the products that a collapse of dynamic dimensions needs.
@@ -81,8 +71,8 @@ def sizes_after(reshape: Operation, sizes: Sequence[Size], b: TensorBuilder) -> 
     if reshape.name == "tensor.expand_shape":
         return sizes_of(reshape.results[0].type, list(reshape.operands)[1:])
     groups = [
-        [IntegerAttr(dim).value for dim in ArrayAttr(group)]
-        for group in ArrayAttr(reshape.attributes["reassociation"])
+        [ir.IntegerAttr(dim).value for dim in ir.ArrayAttr(group)]
+        for group in ir.ArrayAttr(reshape.attributes["reassociation"])
     ]
     return [
         _product([sizes[dim] for dim in group], b) if size == DYNAMIC else size
@@ -94,6 +84,6 @@ def _product(sizes: Sequence[Size], b: TensorBuilder) -> Size:
     values = [b.index(size) if isinstance(size, int) else size for size in sizes if size != 1]
     product = values[0]
     for value in values[1:]:
-        attributes: dict[str, Attribute] = {}
+        attributes: dict[str, ir.Attribute] = {}
         product = b.op("arith.muli", [product, value], product.type, attributes)
     return product

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ....dialects.ir.bindings import Operation, RankedTensorType, Value, operations_of, walk
+from ....dialects import ir
 from ....dialects.iree.dispatch import DispatchRegion
 from ....dialects.upstream.generic import GENERIC, is_parallel, iterators_of, maps_of
 from ....dialects.upstream.linalg import DYNAMIC, tensor_type
@@ -30,9 +30,9 @@ class Reductions:
 
     ranks: frozenset[int]
     dynamic_ranks: frozenset[int]
-    into: frozenset[Value]
+    into: frozenset[ir.Value]
 
-    def all_go_into(self, value: Value) -> bool:
+    def all_go_into(self, value: ir.Value) -> bool:
         """Whether nothing is reduced beside ``value``, or from it."""
         return not self.ranks or value in self.into
 
@@ -40,11 +40,11 @@ class Reductions:
 def reductions_of(region: DispatchRegion) -> Reductions:
     ranks: set[int] = set()
     dynamic_ranks: set[int] = set()
-    into: dict[Value, int] = {}  # per value a bit for each reduction
+    into: dict[ir.Value, int] = {}  # per value a bit for each reduction
     count = 0
-    for op in operations_of(region.body):
+    for op in ir.operations_of(region.body):
         bits = 0
-        for inner in walk(op) if len(op.regions) else (op,):
+        for inner in ir.walk(op) if len(op.regions) else (op,):
             for operand in inner.operands:
                 bits |= into.get(operand, 0)
         if _is_reduction(op):
@@ -60,9 +60,9 @@ def reductions_of(region: DispatchRegion) -> Reductions:
     return Reductions(frozenset(ranks), frozenset(dynamic_ranks), frozenset(after_all))
 
 
-def _reduces_dynamic_dimension(op: Operation) -> bool:
+def _reduces_dynamic_dimension(op: ir.Operation) -> bool:
     """Whether it does, for a ``linalg.generic``; for other ops whether it may."""
-    tensors = [(i, v) for i, v in enumerate(op.operands) if isinstance(v.type, RankedTensorType)]
+    tensors = [(i, v) for i, v in enumerate(op.operands) if isinstance(v.type, ir.RankedTensorType)]
     if op.name != GENERIC:
         return any(DYNAMIC in tensor_type(value).shape for _, value in tensors)
     reduced = {f"d{loop}" for loop, kind in enumerate(iterators_of(op)) if kind == "reduction"}
@@ -74,7 +74,7 @@ def _reduces_dynamic_dimension(op: Operation) -> bool:
     )
 
 
-def _is_reduction(op: Operation) -> bool:
+def _is_reduction(op: ir.Operation) -> bool:
     if op.name == GENERIC:
         return not is_parallel(op)
     if op.name.startswith("linalg."):

@@ -5,18 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 
-from ....dialects.ir.bindings import (
-    ArrayAttr,
-    Attribute,
-    DictAttr,
-    InsertionPoint,
-    IntegerAttr,
-    IntegerType,
-    Operation,
-    TypeAttr,
-    Value,
-    address_of,
-)
+from ....dialects import ir
 from ....dialects.iree.dispatch import DispatchRegion, Output
 from ....dialects.upstream.linalg import DYNAMIC, tensor_type
 from ....dialects.wire_bytes import tensor_bytes
@@ -32,7 +21,7 @@ FUSED = "headrace.fused_encodings"
 class Fusion:
     """An encoding that goes into the region of its source."""
 
-    encode: Operation
+    encode: ir.Operation
     source: Source
 
 
@@ -49,16 +38,16 @@ class FusedValue:
     bytes_added: int | None
 
 
-def fused_values(region: Operation) -> list[FusedValue]:
+def fused_values(region: ir.Operation) -> list[FusedValue]:
     """What ``fuse-encodings`` noted on a region; none where it did nothing."""
     if FUSED not in region.attributes:
         return []
     found: list[FusedValue] = []
-    for attribute in ArrayAttr(region.attributes[FUSED]):
-        entry = DictAttr(attribute)
-        added = IntegerAttr(entry["bytes_added"]).value if "bytes_added" in entry else None
-        launches = IntegerAttr(entry["launches_saved"]).value
-        found.append(FusedValue(str(TypeAttr(entry["value"]).value), launches, added))
+    for attribute in ir.ArrayAttr(region.attributes[FUSED]):
+        entry = ir.DictAttr(attribute)
+        added = ir.IntegerAttr(entry["bytes_added"]).value if "bytes_added" in entry else None
+        launches = ir.IntegerAttr(entry["launches_saved"]).value
+        found.append(FusedValue(str(ir.TypeAttr(entry["value"]).value), launches, added))
     return found
 
 
@@ -71,7 +60,7 @@ def fuse(fusions: Sequence[Fusion], hoister: Hoister) -> DispatchRegion:
     """
     region = fusions[0].source.region
     dead = _dead_ops(fusions)
-    going = {address_of(op) for op in dead}
+    going = {ir.address_of(op) for op in dead}
     kept: dict[int, int] = {}
     outputs: list[Output] = []
     for index, output in enumerate(region.outputs()):
@@ -100,35 +89,35 @@ def fuse(fusions: Sequence[Fusion], hoister: Hoister) -> DispatchRegion:
     return new
 
 
-def _dead_ops(fusions: Sequence[Fusion]) -> list[Operation]:
+def _dead_ops(fusions: Sequence[Fusion]) -> list[ir.Operation]:
     """The encodings, then the reshapes that nothing else uses, users first."""
     dead = [fusion.encode for fusion in fusions]
-    found = {address_of(op) for op in dead}
+    found = {ir.address_of(op) for op in dead}
     for fusion in fusions:
         for step in reversed(fusion.source.steps):
-            if address_of(step) not in found and not _is_used_outside(step.results[0], found):
-                found.add(address_of(step))
+            if ir.address_of(step) not in found and not _is_used_outside(step.results[0], found):
+                found.add(ir.address_of(step))
                 dead.append(step)
     return dead
 
 
-def _is_used_outside(value: Value, dead: Collection[int]) -> bool:
-    return any(address_of(use.owner) not in dead for use in value.uses)
+def _is_used_outside(value: ir.Value, dead: Collection[int]) -> bool:
+    return any(ir.address_of(use.owner) not in dead for use in value.uses)
 
 
 class _Body:
     """Clones what is outside of a region into it, each op once."""
 
     def __init__(self, region: DispatchRegion, hoister: Hoister) -> None:
-        self._ip = InsertionPoint(region.terminator)
-        self._sizes: dict[Value, list[Size]] = {}
-        self._inside: dict[Value, Value] = {}
+        self._ip = ir.InsertionPoint(region.terminator)
+        self._sizes: dict[ir.Value, list[Size]] = {}
+        self._inside: dict[ir.Value, ir.Value] = {}
         self._builder = hoister.builder_before(region.op)
         for result, output in zip(region.op.results, region.outputs(), strict=True):
             self._inside[result] = output.yielded
             self._sizes[output.yielded] = sizes_of(output.type, output.sizes)
 
-    def reshaped(self, source: Source) -> Value:
+    def reshaped(self, source: Source) -> ir.Value:
         """The value that an encoding of ``source`` packs, as the body sees it."""
         for step in source.steps:
             outer, result = step.operands[0], step.results[0]
@@ -140,7 +129,7 @@ class _Body:
             self._sizes[clone] = sizes_after(step, sizes, self._builder)
         return self._inside[source.steps[-1].results[0] if source.steps else source.output]
 
-    def encoded(self, encode: Operation, source: Value) -> Output:
+    def encoded(self, encode: ir.Operation, source: ir.Value) -> Output:
         """A clone of an encoding, as an output."""
         clone = self._clone(encode, source)
         shape = tensor_type(clone).shape
@@ -151,7 +140,7 @@ class _Body:
         )
         return Output(clone, clone.type, tuple(dynamic))
 
-    def _clone(self, op: Operation, source: Value) -> Value:
+    def _clone(self, op: ir.Operation, source: ir.Value) -> ir.Value:
         clone = op.clone(ip=self._ip).operation
         clone.operands[0] = source
         return clone.results[0]
@@ -159,7 +148,7 @@ class _Body:
 
 def _record(
     region: DispatchRegion, fusions: Sequence[Fusion], kept: Collection[int], added: Collection[int]
-) -> ArrayAttr:
+) -> ir.ArrayAttr:
     """One entry per packed value; ``added``: which fusions give a new result."""
     launches: dict[int, int] = {}
     stored: dict[int, list[int | None]] = {}
@@ -169,22 +158,22 @@ def _record(
         sizes = stored.setdefault(result, [])
         if index in added:
             sizes.append(tensor_bytes(fusion.encode.results[0].type))
-    entries: list[Attribute] = []
+    entries: list[ir.Attribute] = []
     if FUSED in region.op.attributes:
         before = region.op.attributes[FUSED]
-        entries += list(before) if isinstance(before, ArrayAttr) else []
+        entries += list(before) if isinstance(before, ir.ArrayAttr) else []
     with region.op.context:
-        i64 = IntegerType.get_signless(64)
+        i64 = ir.IntegerType.get_signless(64)
         for result, sizes in stored.items():
             type_ = region.op.results[result].type
-            entry: dict[str, Attribute] = {
-                "launches_saved": IntegerAttr.get(i64, launches[result]),
-                "value": TypeAttr.get(type_),
+            entry: dict[str, ir.Attribute] = {
+                "launches_saved": ir.IntegerAttr.get(i64, launches[result]),
+                "value": ir.TypeAttr.get(type_),
             }
             plain = tensor_bytes(type_)
             known = [size for size in sizes if size is not None]
             if plain is not None and len(known) == len(sizes):
                 total = sum(known) - (0 if result in kept else plain)
-                entry["bytes_added"] = IntegerAttr.get(i64, total)
-            entries.append(DictAttr.get(entry))
-        return ArrayAttr.get(entries)
+                entry["bytes_added"] = ir.IntegerAttr.get(i64, total)
+            entries.append(ir.DictAttr.get(entry))
+        return ir.ArrayAttr.get(entries)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from ....dialects.ir.bindings import Operation, Type, Value, defining_op
+from ....dialects import ir
 from ....dialects.iree.dispatch import DispatchRegion, Output
 from ....dialects.iree.encoding import is_set_encoding
 
@@ -26,7 +26,7 @@ def yield_once(region: DispatchRegion) -> DispatchRegion:
         if place_of.setdefault(key, len(outputs)) == len(outputs):
             outputs.append(output)
     kept = {index: place_of[key] for index, key in enumerate(keys)}
-    repeated = [defining_op(output.yielded) for output in region.outputs()]
+    repeated = [ir.defining_op(output.yielded) for output in region.outputs()]
     new = region.with_outputs(outputs, kept, {})
     region.op.erase()
     for op in repeated:
@@ -35,14 +35,14 @@ def yield_once(region: DispatchRegion) -> DispatchRegion:
     return new
 
 
-def value_key(value: Value) -> Hashable:
+def value_key(value: ir.Value) -> Hashable:
     """Equal for values that are the same value, or equal encodings of one."""
-    op = defining_op(value)
+    op = ir.defining_op(value)
     return value if op is None or not is_set_encoding(op) else encoding_key(op, op.operands[0])
 
 
-def encoding_key(op: Operation, source: Value) -> Hashable:
+def encoding_key(op: ir.Operation, source: ir.Value) -> Hashable:
     """What a set_encoding is, if it reads ``source``."""
-    sizes: list[Value] = list(op.operands)[1:]
-    type_: Type = op.results[0].type
+    sizes: list[ir.Value] = list(op.operands)[1:]
+    type_: ir.Type = op.results[0].type
     return (op.name, source, tuple(sizes), type_)

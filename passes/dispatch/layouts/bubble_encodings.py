@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ....dialects.ir.bindings import Attribute, IntegerAttr, Operation, OpResult, Value, defining_op
+from ....dialects import ir
 from ....dialects.iree.encoding import encoding_of
 from ....dialects.iree.encoding_ops import SET_ENCODING, OperandEncoding, set_encoding
 from ....dialects.upstream.generic import maps_of
@@ -21,7 +21,7 @@ from ...rewriting import Miss, Pattern, Rewriter, apply_patterns
 from ...targets.tiling import Tiling
 
 
-def bubble_encodings(module: Operation, tiling: Tiling) -> None:
+def bubble_encodings(module: ir.Operation, tiling: Tiling) -> None:
     """Wherever the target can decode or broadcast within the matmul."""
     apply_patterns(module, [BubbleSetEncoding(tiling)])
 
@@ -30,8 +30,8 @@ def bubble_encodings(module: Operation, tiling: Tiling) -> None:
 class Source:
     """The op that makes what is packed, and per input the way to it."""
 
-    maker: Operation
-    encodings: tuple[Attribute | None, ...]  # None: read as it is
+    maker: ir.Operation
+    encodings: tuple[ir.Attribute | None, ...]  # None: read as it is
 
 
 class BubbleSetEncoding(Pattern[Source]):
@@ -52,9 +52,9 @@ class BubbleSetEncoding(Pattern[Source]):
     def __init__(self, tiling: Tiling) -> None:
         self.tiling = tiling
 
-    def match(self, op: Operation) -> Source | Miss:
+    def match(self, op: ir.Operation) -> Source | Miss:
         source = op.operands[0]
-        maker = defining_op(source)
+        maker = ir.defining_op(source)
         if maker is None or not (is_bit_extend(maker) or is_broadcast(maker)):
             return Miss("what is packed is neither decoded nor broadcast", silent=True)
         encoding = OperandEncoding.parse(_encoding(op))
@@ -71,7 +71,7 @@ class BubbleSetEncoding(Pattern[Source]):
             return Miss("packed after the decode: the target's kernel would repeat it", silent=True)
         return Source(maker, tuple(_input_encodings(maker, encoding)))
 
-    def rewrite(self, op: Operation, match: Source, rewriter: Rewriter) -> None:
+    def rewrite(self, op: ir.Operation, match: Source, rewriter: Rewriter) -> None:
         maker = match.maker
         for user in [use.owner.operation for use in maker.results[0].uses]:
             if user.name == "tensor.dim":
@@ -83,7 +83,7 @@ class BubbleSetEncoding(Pattern[Source]):
         for index, encoding in enumerate(match.encodings):
             if encoding is not None:
                 operands[index] = set_encoding(b, operands[index], encoding, dims)
-                rewriter.created(OpResult(operands[index]).owner)
+                rewriter.created(ir.OpResult(operands[index]).owner)
         type_ = tensor_type(op.results[0])
         sizes = [_size(b, maker, i) for i, size in enumerate(type_.shape) if size == DYNAMIC]
         operands[-1] = b.op("tensor.empty", sizes, type_)
@@ -95,13 +95,13 @@ class BubbleSetEncoding(Pattern[Source]):
         rewriter.erase_if_dead(maker)
 
 
-def _encoding(op: Operation) -> Attribute:
+def _encoding(op: ir.Operation) -> ir.Attribute:
     encoding = encoding_of(op.results[0].type)
     assert encoding is not None
     return encoding
 
 
-def _only_packed(value: Value) -> bool:
+def _only_packed(value: ir.Value) -> bool:
     """Whether nobody but encodings reads a value; its size may be asked for."""
     for use in value.uses:
         user = use.owner.operation
@@ -112,18 +112,18 @@ def _only_packed(value: Value) -> bool:
     return True
 
 
-def _constant(value: Value) -> int | None:
-    maker = defining_op(value)
+def _constant(value: ir.Value) -> int | None:
+    maker = ir.defining_op(value)
     if maker is None or maker.name != "arith.constant":
         return None
-    return IntegerAttr(maker.attributes["value"]).value
+    return ir.IntegerAttr(maker.attributes["value"]).value
 
 
-def _input_encodings(maker: Operation, encoding: OperandEncoding) -> list[Attribute | None]:
+def _input_encodings(maker: ir.Operation, encoding: OperandEncoding) -> list[ir.Attribute | None]:
     """For each input; None for scalars, which have no layout."""
     maps = maps_of(maker)
     loops = positions(maps[-1])  # which loop each result dimension runs along
-    found: list[Attribute | None] = []
+    found: list[ir.Attribute | None] = []
     for map_ in maps[: input_count(maker)]:
         if not map_.results:
             found.append(None)
@@ -134,7 +134,7 @@ def _input_encodings(maker: Operation, encoding: OperandEncoding) -> list[Attrib
     return found
 
 
-def _size(b: TensorBuilder, maker: Operation, dim: int) -> Value:
+def _size(b: TensorBuilder, maker: ir.Operation, dim: int) -> ir.Value:
     """The size of a dimension of what ``maker`` makes, from what it reads."""
     maps = maps_of(maker)
     loop = positions(maps[-1])[dim]

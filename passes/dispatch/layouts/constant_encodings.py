@@ -4,19 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from ....dialects.ir.bindings import (
-    Attribute,
-    DenseElementsAttr,
-    FlatSymbolRefAttr,
-    InsertionPoint,
-    Operation,
-    RankedTensorType,
-    StringAttr,
-    Value,
-    defining_op,
-    operations_of,
-    walk,
-)
+from ....dialects import ir
 from ....dialects.iree.encoding import encoding_of
 from ....dialects.iree.encoding_ops import SET_ENCODING, encoded, set_encoding
 from ....dialects.iree.flow import build_initializer, declare_global, load_global, store_global
@@ -26,36 +14,36 @@ _LOAD = "util.global.load"
 _PREFIX = "headrace.packed"
 
 
-def is_constant_tensor(value: Value) -> bool:
+def is_constant_tensor(value: ir.Value) -> bool:
     """Whether a tensor is a constant that is read from memory, or a global.
 
     A splat is none: it is computed where it is used.
     """
-    maker = defining_op(value)
-    if maker is None or not isinstance(value.type, RankedTensorType):
+    maker = ir.defining_op(value)
+    if maker is None or not isinstance(value.type, ir.RankedTensorType):
         return False
     if maker.name == "arith.constant":
         return not _is_splat(maker.attributes["value"])
     return maker.name == _LOAD
 
 
-def _is_splat(attribute: Attribute) -> bool:
-    return isinstance(attribute, DenseElementsAttr) and attribute.is_splat
+def _is_splat(attribute: ir.Attribute) -> bool:
+    return isinstance(attribute, ir.DenseElementsAttr) and attribute.is_splat
 
 
-def encode_constants(module: Operation) -> None:
+def encode_constants(module: ir.Operation) -> None:
     """Replaces each packed constant by a global that an initialiser fills.
 
     Globals that the program stores to are not constant.
     """
     symbols = {
-        StringAttr(op.attributes["sym_name"]).value: op
-        for op in operations_of(module.regions[0].blocks[0])
+        ir.StringAttr(op.attributes["sym_name"]).value: op
+        for op in ir.operations_of(module.regions[0].blocks[0])
         if "sym_name" in op.attributes
     }
     numbers = itertools.count()
-    made: dict[tuple[Value | str, Attribute], str] = {}
-    for op in walk(module):
+    made: dict[tuple[ir.Value | str, ir.Attribute], str] = {}
+    for op in ir.walk(module):
         if op.name != SET_ENCODING or len(op.operands) != 1 or _in_initializer(op):
             continue
         source = op.operands[0]
@@ -67,12 +55,12 @@ def encode_constants(module: Operation) -> None:
             names = (f"{_PREFIX}.{number}" for number in numbers)
             made[key] = next(name for name in names if name not in symbols)
             _build(module, source, encoding, made[key])
-        b = TensorBuilder(InsertionPoint(op), op.location)
+        b = TensorBuilder(ir.InsertionPoint(op), op.location)
         op.results[0].replace_all_uses_with(load_global(b, made[key], op.results[0].type))
         op.erase()
 
 
-def _in_initializer(op: Operation) -> bool:
+def _in_initializer(op: ir.Operation) -> bool:
     parent = op.parent
     while parent is not None:
         if parent.operation.name == "util.initializer":
@@ -81,36 +69,36 @@ def _in_initializer(op: Operation) -> bool:
     return False
 
 
-def _is_stored(source: Value, symbols: dict[str, Operation]) -> bool:
-    maker = defining_op(source)
+def _is_stored(source: ir.Value, symbols: dict[str, ir.Operation]) -> bool:
+    maker = ir.defining_op(source)
     if maker is None or maker.name != _LOAD:
         return False
-    declared = symbols.get(FlatSymbolRefAttr(maker.attributes["global"]).value)
+    declared = symbols.get(ir.FlatSymbolRefAttr(maker.attributes["global"]).value)
     return declared is None or "is_mutable" in declared.attributes
 
 
-def _identity(source: Value) -> Value | str:
+def _identity(source: ir.Value) -> ir.Value | str:
     """The same for all loads of one global."""
-    maker = defining_op(source)
+    maker = ir.defining_op(source)
     if maker is not None and maker.name == _LOAD:
-        return FlatSymbolRefAttr(maker.attributes["global"]).value
+        return ir.FlatSymbolRefAttr(maker.attributes["global"]).value
     return source
 
 
-def _build(module: Operation, source: Value, encoding: Attribute, name: str) -> None:
+def _build(module: ir.Operation, source: ir.Value, encoding: ir.Attribute, name: str) -> None:
     """The global, at the module's start, and its initialiser, at the end:
     after those of the globals that it reads."""
-    maker = defining_op(source)
+    maker = ir.defining_op(source)
     assert maker is not None
     top = module.regions[0].blocks[0]
     declare_global(
         name,
         encoded(source.type, encoding),
         loc=source.location,
-        ip=InsertionPoint.at_block_begin(top),
+        ip=ir.InsertionPoint.at_block_begin(top),
     )
 
     def body(b: TensorBuilder) -> None:
         store_global(b, set_encoding(b, maker.clone(ip=b.ip).results[0], encoding), name)
 
-    build_initializer(body, loc=source.location, ip=InsertionPoint(top))
+    build_initializer(body, loc=source.location, ip=ir.InsertionPoint(top))

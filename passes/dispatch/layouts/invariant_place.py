@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ....dialects.ir.bindings import Block, Operation, Value
+from ....dialects import ir
 
 
-def before_loops(op: Operation, value: Value) -> Operation:
+def before_loops(op: ir.Operation, value: ir.Value) -> ir.Operation:
     """The op before which ``value`` can be packed for ``op``: itself, or the
     outermost loop around it that ``value`` comes from outside of.
 
@@ -20,5 +20,5 @@ def before_loops(op: Operation, value: Value) -> Operation:
     return place
 
 
-def _block_of(value: Value) -> Block:
-    return value.owner if isinstance(value.owner, Block) else value.owner.operation.block
+def _block_of(value: ir.Value) -> ir.Block:
+    return value.owner if isinstance(value.owner, ir.Block) else value.owner.operation.block

@@ -5,17 +5,7 @@ from __future__ import annotations
 import heapq
 from itertools import islice
 
-from ....dialects.ir.bindings import (
-    Block,
-    DenseI32ArrayAttr,
-    InsertionPoint,
-    Operation,
-    RankedTensorType,
-    Value,
-    blocks_of,
-    operations_of,
-)
-from ....dialects.ir.cloning import Mapping
+from ....dialects import ir
 from ....dialects.iree.encoding import encoding_of
 from ....dialects.iree.encoding_ops import (
     UNSET_ENCODING,
@@ -44,7 +34,7 @@ from ..regions.block_graph import OPAQUE, BlockGraph
 _LONGEST = 64
 
 
-def sink_encodings(module: Operation) -> None:
+def sink_encodings(module: ir.Operation) -> None:
     """Moves each ``unset_encoding`` below elementwise ops, where that helps.
 
     %u = iree_encoding.unset_encoding %m
@@ -59,21 +49,21 @@ def sink_encodings(module: Operation) -> None:
     where the ops are costly enough; an op that reads another tensor of full
     rank stays behind: packing that would cost as much as is gained.
     """
-    for block in blocks_of(module):
+    for block in ir.blocks_of(module):
         _sink_in(block)
 
 
-def _sink_in(block: Block) -> None:
-    if any(op.name == UNSET_ENCODING for op in operations_of(block)):
+def _sink_in(block: ir.Block) -> None:
+    if any(op.name == UNSET_ENCODING for op in ir.operations_of(block)):
         graph = BlockGraph(block)
         unsets = [i for i, op in enumerate(graph.ops) if op.name == UNSET_ENCODING]
         # All before the first is moved: the graph knows nothing of new values.
         for unset, path in [(unset, _path(graph, unset)) for unset in unsets]:
             if path:
                 _sink(graph, graph.ops[unset], path)
-    for op in operations_of(block):
+    for op in ir.operations_of(block):
         if op.name not in OPAQUE and not op.name.startswith("linalg."):
-            for inner in blocks_of(op):
+            for inner in ir.blocks_of(op):
                 _sink_in(inner)
 
 
@@ -84,7 +74,7 @@ def _path(graph: BlockGraph, unset: int) -> list[int]:
     encoding = encoding_of(op.operands[0].type)
     if encoding is None or OperandEncoding.parse(encoding) is None:
         return []
-    inside: set[Value] = {op.results[0]}
+    inside: set[ir.Value] = {op.results[0]}
     path: list[int] = []
     whole: list[int] = [0]  # lengths at which nothing but the last value is read outside
     narrow = _LONGEST  # where the first operand that needs packing is
@@ -114,7 +104,7 @@ def _path(graph: BlockGraph, unset: int) -> list[int]:
     return path[:best]
 
 
-def _others(graph: BlockGraph, op: Operation, inside: set[Value]) -> list[int] | None:
+def _others(graph: BlockGraph, op: ir.Operation, inside: set[ir.Value]) -> list[int] | None:
     """Which operands need packing for ``op`` to work on packed tensors; None
     where it cannot, or should not."""
     if not is_elementwise(op) or len(op.results) != 1 or has_index_semantics(op):
@@ -130,7 +120,7 @@ def _others(graph: BlockGraph, op: Operation, inside: set[Value]) -> list[int] |
         if operand in inside:
             if map_ != maps[-1]:
                 return None
-        elif isinstance(operand.type, RankedTensorType) and operand.type.rank:
+        elif isinstance(operand.type, ir.RankedTensorType) and operand.type.rank:
             is_small = len(map_.results) < map_.n_dims or _is_own_broadcast(graph, operand)
             # IREE 3.13 packs an i1 mask wrongly: a select then reads other bits.
             if element_bits(operand) < 8 or not is_small or not is_projected_permutation(map_):
@@ -139,43 +129,43 @@ def _others(graph: BlockGraph, op: Operation, inside: set[Value]) -> list[int] |
     return found
 
 
-def _is_own_broadcast(graph: BlockGraph, value: Value) -> bool:
+def _is_own_broadcast(graph: BlockGraph, value: ir.Value) -> bool:
     """Whether a tensor is a smaller one repeated, for one reader."""
     maker = graph.maker(value)
     return maker is not None and is_broadcast(graph.ops[maker]) and len(graph.readers(value)) == 1
 
 
-def _sink(graph: BlockGraph, unset: Operation, path: list[int]) -> None:
+def _sink(graph: BlockGraph, unset: ir.Operation, path: list[int]) -> None:
     encoding = encoding_of(unset.operands[0].type)
     parsed = None if encoding is None else OperandEncoding.parse(encoding)
     assert encoding is not None
     assert parsed is not None
-    counts = DenseI32ArrayAttr(unset.attributes["operandSegmentSizes"])
+    counts = ir.DenseI32ArrayAttr(unset.attributes["operandSegmentSizes"])
     operands = list(unset.operands)
     sizes, dims = operands[1 : 1 + counts[1]], operands[1 + counts[1] :]
-    packed: Mapping = {unset.results[0]: operands[0]}
+    packed: ir.ValueMap = {unset.results[0]: operands[0]}
     ops = [graph.ops[position] for position in path]
     for op in ops:
-        b = TensorBuilder(InsertionPoint(op), op.location)
+        b = TensorBuilder(ir.InsertionPoint(op), op.location)
         maps = maps_of(op)
         loops = positions(maps[-1])
         made = op.clone(ip=b.ip).operation
         for index, operand in enumerate(list(op.operands)[:-1]):
             if operand in packed:
                 made.operands[index] = packed[operand]
-            elif isinstance(operand.type, RankedTensorType) and operand.type.rank:
+            elif isinstance(operand.type, ir.RankedTensorType) and operand.type.rank:
                 with op.context:
                     map_ = dims_map(len(loops), [loops.index(x) for x in positions(maps[index])])
                 attribute = parsed.through(map_).attribute(op.context)
-                before = TensorBuilder(InsertionPoint(made), op.location)
+                before = TensorBuilder(ir.InsertionPoint(made), op.location)
                 made.operands[index] = set_encoding(before, operand, attribute, dims)
         type_ = encoded(op.results[0].type, encoding)
-        before = TensorBuilder(InsertionPoint(made), op.location)
+        before = TensorBuilder(ir.InsertionPoint(made), op.location)
         made.operands[len(op.operands) - 1] = before.op("tensor.empty", sizes, type_)
         made.results[0].set_type(type_)
         packed[op.results[0]] = made.results[0]
     last = ops[-1]
-    b = TensorBuilder(InsertionPoint(last), last.location)
+    b = TensorBuilder(ir.InsertionPoint(last), last.location)
     result = unset_encoding(b, packed[last.results[0]], sizes, dims)
     last.results[0].replace_all_uses_with(result)
     for op in (*reversed(ops), unset):

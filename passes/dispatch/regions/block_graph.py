@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ....dialects.ir.bindings import Block, Operation, Value, operations_of, walk
+from ....dialects import ir
 from ....dialects.iree.dispatch import DISPATCH_REGION
 
 # What is in them is somebody's dispatch already.
@@ -17,11 +17,11 @@ class BlockGraph:
     What is nested in an op counts as read by that op.
     """
 
-    def __init__(self, block: Block) -> None:
-        self.ops = operations_of(block)
-        self._makers: dict[Value, int] = {}
-        self._readers: dict[Value, list[int]] = {}
-        self._captured: set[Value] = set()
+    def __init__(self, block: ir.Block) -> None:
+        self.ops = ir.operations_of(block)
+        self._makers: dict[ir.Value, int] = {}
+        self._readers: dict[ir.Value, list[int]] = {}
+        self._captured: set[ir.Value] = set()
         for position, op in enumerate(self.ops):
             for operand, nested in _all_operands(op):
                 if operand in self._makers:
@@ -34,25 +34,25 @@ class BlockGraph:
                 self._makers[result] = position
                 self._readers[result] = []
 
-    def maker(self, value: Value) -> int | None:
+    def maker(self, value: ir.Value) -> int | None:
         """The position of the op that makes ``value``; None if it is not in the block."""
         return self._makers.get(value)
 
-    def readers(self, value: Value) -> list[int]:
+    def readers(self, value: ir.Value) -> list[int]:
         """Positions of the ops that read a value of this block, in order, each once."""
         return self._readers[value]
 
-    def is_captured(self, value: Value) -> bool:
+    def is_captured(self, value: ir.Value) -> bool:
         """Whether the body of a structured op reads a value of this block: no
         tile of it would do, as that may ask for any element."""
         return value in self._captured
 
 
-def _all_operands(op: Operation) -> Iterator[tuple[Value, bool]]:
+def _all_operands(op: ir.Operation) -> Iterator[tuple[ir.Value, bool]]:
     """What an op reads, and whether something nested in it does."""
     for operand in op.operands:
         yield operand, False
     if len(op.regions):
-        for inner in walk(op)[1:]:
+        for inner in ir.walk(op)[1:]:
             for operand in inner.operands:
                 yield operand, True

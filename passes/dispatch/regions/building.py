@@ -2,18 +2,7 @@
 
 from __future__ import annotations
 
-from ....dialects.ir.bindings import (
-    Block,
-    DenseI32ArrayAttr,
-    InsertionPoint,
-    Operation,
-    OpResult,
-    Value,
-    defining_op,
-    result_number,
-    walk,
-)
-from ....dialects.ir.cloning import Mapping, clone_op
+from ....dialects import ir
 from ....dialects.iree.dispatch import RETURN, create_region
 from ....dialects.iree.encoding_ops import UNSET_ENCODING
 from ....dialects.purity import is_pure
@@ -34,32 +23,32 @@ def build_region(graph: BlockGraph, group: Group) -> None:
     members = sorted(group.members)
     anchor = graph.ops[group.anchor]
     outputs = _outputs(graph, group, members)
-    b = TensorBuilder(InsertionPoint(anchor), anchor.location)
+    b = TensorBuilder(ir.InsertionPoint(anchor), anchor.location)
     sizes = [size for output in outputs for size in _sizes(b, output)]
     region = create_region([output.type for output in outputs], sizes, loc=anchor.location, ip=b.ip)
-    body = Block.create_at_start(region.regions[0], [], [])
+    body = ir.Block.create_at_start(region.regions[0], [], [])
     for output, result in zip(outputs, region.results, strict=True):
         output.replace_all_uses_with(result)
-    inner: Mapping = dict(zip(region.results, outputs, strict=True))
+    inner: ir.ValueMap = dict(zip(region.results, outputs, strict=True))
     for position in sorted({*group.members, *group.clones}):
         op = graph.ops[position]
-        end = InsertionPoint(body)
+        end = ir.InsertionPoint(body)
         _copy_inits(graph, op, inner, end)
         if position in group.clones:
-            clone_op(op, inner, end)
+            ir.clone_op(op, inner, end)
             continue
         op.detach_from_parent()
         body.append(op)
-        for nested in walk(op):
+        for nested in ir.walk(op):
             for index, operand in enumerate(nested.operands):
                 if operand in inner:
                     nested.operands[index] = inner[operand]
-    Operation.create(RETURN, operands=outputs, loc=anchor.location, ip=InsertionPoint(body))
+    ir.Operation.create(RETURN, operands=outputs, loc=anchor.location, ip=ir.InsertionPoint(body))
     for position in sorted(group.postponed, reverse=True):
         graph.ops[position].move_after(region)
 
 
-def _outputs(graph: BlockGraph, group: Group, members: list[int]) -> list[Value]:
+def _outputs(graph: BlockGraph, group: Group, members: list[int]) -> list[ir.Value]:
     """What is read by ops outside, in program order; each value once."""
     return [
         result
@@ -69,34 +58,36 @@ def _outputs(graph: BlockGraph, group: Group, members: list[int]) -> list[Value]
     ]
 
 
-def _copy_inits(graph: BlockGraph, op: Operation, inner: Mapping, end: InsertionPoint) -> None:
+def _copy_inits(
+    graph: BlockGraph, op: ir.Operation, inner: ir.ValueMap, end: ir.InsertionPoint
+) -> None:
     """Copies of the fills and empty tensors that ``op`` starts from."""
     for operand in op.operands:
-        maker = defining_op(operand)
+        maker = ir.defining_op(operand)
         if operand in inner or maker is None or maker.name not in _COPIED:
             continue
         if graph.maker(operand) is None:
             continue
         _copy_inits(graph, maker, inner, end)
-        clone_op(maker, inner, end)
+        ir.clone_op(maker, inner, end)
 
 
-def _sizes(b: TensorBuilder, value: Value) -> list[Value]:
+def _sizes(b: TensorBuilder, value: ir.Value) -> list[ir.Value]:
     """The dynamic sizes of a member's result, from values outside the group."""
     shape = tensor_type(value).shape
     dynamic = [dim for dim, size in enumerate(shape) if size == DYNAMIC]
     if not dynamic:
         return []
-    op = OpResult(value).owner.operation
+    op = ir.OpResult(value).owner.operation
     if op.name == UNSET_ENCODING:
-        count = DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])[1]
+        count = ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])[1]
         return list(op.operands)[1 : 1 + count]
     if op.name.startswith("linalg."):
-        init = op.operands[len(op.operands) - len(op.results) + result_number(value)]
-        maker = defining_op(init)
+        init = op.operands[len(op.operands) - len(op.results) + ir.result_number(value)]
+        maker = ir.defining_op(init)
         while maker is not None and maker.name == "linalg.fill":
             init = maker.operands[1]
-            maker = defining_op(init)
+            maker = ir.defining_op(init)
         if maker is not None and maker.name == "tensor.empty":
             return list(maker.operands)
         return [b.dim(init, dim) for dim in dynamic]
@@ -111,5 +102,5 @@ def erase_unused(graph: BlockGraph) -> None:
             op.erase()
 
 
-def _is_original(op: Operation) -> bool:
+def _is_original(op: ir.Operation) -> bool:
     return op.name in _COPIED or (op.name.startswith(("linalg.", "headrace.")) and is_pure(op))

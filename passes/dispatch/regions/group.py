@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ....dialects.ir.bindings import RankedTensorType, Value
+from ....dialects import ir
 from .block_graph import BlockGraph
 
 # IREE takes no more bindings in a dispatch.
@@ -22,9 +22,9 @@ class Group:
     postponed: set[int] = field(default_factory=set[int])
 
 
-def read_from_outside(graph: BlockGraph, members: set[int]) -> set[Value]:
+def read_from_outside(graph: BlockGraph, members: set[int]) -> set[ir.Value]:
     """Tensors that a region of these ops would read."""
-    found: set[Value] = set()
+    found: set[ir.Value] = set()
     for member in sorted(members):
         for operand in graph.ops[member].operands:
             maker = graph.maker(operand)
@@ -32,6 +32,6 @@ def read_from_outside(graph: BlockGraph, members: set[int]) -> set[Value]:
                 maker in members or graph.ops[maker].name in ("tensor.empty", "linalg.fill")
             ):
                 continue
-            if isinstance(operand.type, RankedTensorType):
+            if isinstance(operand.type, ir.RankedTensorType):
                 found.add(operand)
     return found

@@ -12,8 +12,8 @@ import heapq
 from collections.abc import Mapping
 from itertools import islice
 
+from ....dialects import ir
 from ....dialects.headrace import DequantizeOp, MatmulOp, QuantizeOp
-from ....dialects.ir.bindings import Operation, RankedTensorType, Value
 from ....dialects.iree.encoding import encoding_of, is_set_encoding
 from ....dialects.iree.encoding_ops import UNSET_ENCODING
 from ....dialects.upstream.generic import GENERIC, maps_of
@@ -61,7 +61,7 @@ def find_groups(graph: BlockGraph, limit: int | None) -> list[Group]:
     return sorted(groups, key=lambda g: g.anchor)
 
 
-def _is_encoded_matmul(op: Operation) -> bool:
+def _is_encoded_matmul(op: ir.Operation) -> bool:
     """A contraction of packed operands."""
     if not op.name.startswith("linalg.") or len(op.operands) not in (3, 5) or len(op.results) != 1:
         return False
@@ -81,10 +81,10 @@ def _matmul_group(graph: BlockGraph, root: int, limit: int | None, taken: set[in
     """
     path = [root]
     best = 1
-    beside: set[Value] = set()
+    beside: set[ir.Value] = set()
     result = graph.ops[root].results[0]
     # Per dimension of a value the dimension of the matmul's result that it runs along.
-    inside: dict[Value, _Axes] = {result: tuple(range(tensor_type(result).rank))}
+    inside: dict[ir.Value, _Axes] = {result: tuple(range(tensor_type(result).rank))}
     waiting = list(graph.readers(result))
     while waiting and len(path) + len(waiting) <= _LONGEST:
         position = heapq.heappop(waiting)
@@ -118,18 +118,18 @@ def _matmul_group(graph: BlockGraph, root: int, limit: int | None, taken: set[in
     return group
 
 
-def _leave(graph: BlockGraph, values: list[Value], position: int) -> bool:
+def _leave(graph: BlockGraph, values: list[ir.Value], position: int) -> bool:
     """Whether a region whose last op is at ``position`` may yield what others
     read of ``values``: one plain tensor at most."""
     read = [v for v in values if (readers := graph.readers(v)) and readers[-1] > position]
     return len(read) <= 1 and all(encoding_of(v.type) is None for v in read)
 
 
-def _is_read(graph: BlockGraph, value: Value) -> bool:
+def _is_read(graph: BlockGraph, value: ir.Value) -> bool:
     """Whether a tensor comes from memory: not an empty one or a fill."""
     maker = graph.maker(value)
     is_init = maker is not None and graph.ops[maker].name in ("tensor.empty", "linalg.fill")
-    return isinstance(value.type, RankedTensorType) and not is_init
+    return isinstance(value.type, ir.RankedTensorType) and not is_init
 
 
 def _add_decodes(graph: BlockGraph, group: Group, root: int) -> None:
@@ -146,7 +146,7 @@ def _add_decodes(graph: BlockGraph, group: Group, root: int) -> None:
                 waiting.append(maker)
 
 
-def _axes_of_results(op: Operation, inside: Mapping[Value, _Axes]) -> _Axes | None:
+def _axes_of_results(op: ir.Operation, inside: Mapping[ir.Value, _Axes]) -> _Axes | None:
     """How the results of ``op`` lie, if it can be computed tile by tile, right
     where the values ``inside`` are made; None if it cannot.
 

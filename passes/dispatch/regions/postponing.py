@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container
 
-from ....dialects.ir.bindings import Operation
+from ....dialects import ir
 from ....dialects.purity import is_pure
 from .block_graph import BlockGraph
 
@@ -50,5 +50,5 @@ def readers_between(
     return found
 
 
-def _is_movable(op: Operation) -> bool:
+def _is_movable(op: ir.Operation) -> bool:
     return op.name.startswith(_MOVABLE) and is_pure(op)

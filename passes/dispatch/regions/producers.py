@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import heapq
 
+from ....dialects import ir
 from ....dialects.headrace import DequantizeOp, QuantizeOp
-from ....dialects.ir.bindings import AffineMap, Operation, RankedTensorType, Value
 from ....dialects.upstream.generic import GENERIC, iterators_of, maps_of
 from ....dialects.upstream.linalg import tensor_type
 from ....dialects.upstream.tensor import RESHAPES
@@ -26,7 +26,7 @@ _ENCODE = QuantizeOp.OPERATION_NAME
 
 
 def producer_group(
-    graph: BlockGraph, encode: Operation, taken: set[int], copied: set[int]
+    graph: BlockGraph, encode: ir.Operation, taken: set[int], copied: set[int]
 ) -> Group | None:
     """What makes the tensor that ``encode`` packs, with the elementwise ops and
     reductions before it; None where that is not for this pass.
@@ -46,13 +46,13 @@ def producer_group(
     return group
 
 
-def _is_groupable(op: Operation) -> bool:
+def _is_groupable(op: ir.Operation) -> bool:
     if op.name in (_ENCODE, _DECODE):
         return True
     if not op.name.startswith("linalg.") or op.name == "linalg.fill" or not is_free(op):
         return False
     return len(op.results) > 0 and all(
-        isinstance(r.type, RankedTensorType) and r.type.rank > 0 for r in op.results
+        isinstance(r.type, ir.RankedTensorType) and r.type.rank > 0 for r in op.results
     )
 
 
@@ -157,15 +157,15 @@ def _is_read_outside(graph: BlockGraph, members: set[int], member: int) -> bool:
     return any(reader not in members for result in results for reader in graph.readers(result))
 
 
-def _reduces(op: Operation) -> bool:
+def _reduces(op: ir.Operation) -> bool:
     return op.name == GENERIC and not is_elementwise(op)
 
 
-def _is_decode(op: Operation) -> bool:
+def _is_decode(op: ir.Operation) -> bool:
     return op.name == _DECODE or is_bit_extend(op)
 
 
-def _reads(op: Operation) -> list[tuple[Value, AffineMap | None]]:
+def _reads(op: ir.Operation) -> list[tuple[ir.Value, ir.AffineMap | None]]:
     """The tensors that an op computes from; None stands for the identity."""
     if op.name == GENERIC:
         maps = maps_of(op)
@@ -176,7 +176,7 @@ def _reads(op: Operation) -> list[tuple[Value, AffineMap | None]]:
     return []
 
 
-def _can_be_computed_with(maker: Operation, map_: AffineMap | None, loops: int) -> bool:
+def _can_be_computed_with(maker: ir.Operation, map_: ir.AffineMap | None, loops: int) -> bool:
     """Whether an op can be computed tile by tile in the loops of a reader that
     reads it through ``map_``."""
     if maker.name in (_ENCODE, _DECODE):
@@ -196,5 +196,5 @@ def _can_be_computed_with(maker: Operation, map_: AffineMap | None, loops: int) 
     )
 
 
-def _loop_count(op: Operation) -> int:
+def _loop_count(op: ir.Operation) -> int:
     return len(iterators_of(op)) if op.name == GENERIC else tensor_type(op.results[0]).rank

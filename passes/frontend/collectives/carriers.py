@@ -9,16 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ....dialects.ir.bindings import (
-    ComplexType,
-    FloatType,
-    InsertionPoint,
-    IntegerType,
-    Location,
-    RankedTensorType,
-    Type,
-    Value,
-)
+from ....dialects import ir
 from ....dialects.ops.constraints import element_type_of
 from ....dialects.upstream.stablehlo import bitcast_convert, build, convert
 from ...rewriting import Miss
@@ -33,11 +24,11 @@ class Carrier:
     ``promoted``, StableHLO's type for the reduction.
     """
 
-    element: Type
-    promoted: Type
+    element: ir.Type
+    promoted: ir.Type
     is_complex: bool = False
 
-    def split(self, value: Value, loc: Location, ip: InsertionPoint) -> list[Value]:
+    def split(self, value: ir.Value, loc: ir.Location, ip: ir.InsertionPoint) -> list[ir.Value]:
         if element_type_of(value) != self.promoted:
             value = convert(value, self.promoted, loc=loc, ip=ip)
         if self.is_complex:
@@ -47,7 +38,9 @@ class Carrier:
             return [bitcast_convert(value, self.element, loc=loc, ip=ip)]
         return [value]
 
-    def join(self, parts: Sequence[Value], type_: Type, loc: Location, ip: InsertionPoint) -> Value:
+    def join(
+        self, parts: Sequence[ir.Value], type_: ir.Type, loc: ir.Location, ip: ir.InsertionPoint
+    ) -> ir.Value:
         """The parts of a result back in ``type_``, the original op's."""
         if self.is_complex:
             return build("complex", parts, type_, loc=loc, ip=ip)
@@ -56,20 +49,20 @@ class Carrier:
         return bitcast_convert(parts[0], self.promoted, loc=loc, ip=ip)
 
 
-def carrier_of(element: Type, reduction: str = "") -> Carrier | Miss:
+def carrier_of(element: ir.Type, reduction: str = "") -> Carrier | Miss:
     """The carrier of StableHLO's ``element`` type; ``reduction`` is "" for movement."""
-    if isinstance(element, IntegerType):
+    if isinstance(element, ir.IntegerType):
         if element.is_signless:
             return Carrier(element, element)
-        return Carrier(IntegerType.get_signless(element.width, element.context), element)
-    if isinstance(element, ComplexType):
+        return Carrier(ir.IntegerType.get_signless(element.width, element.context), element)
+    if isinstance(element, ir.ComplexType):
         if reduction in ("", "add"):
             return Carrier(element.element_type, element, is_complex=True)
         return Miss(f"'{reduction}' of {element} cannot be done on real and imaginary parts")
-    if isinstance(element, FloatType):
+    if isinstance(element, ir.FloatType):
         return Carrier(element, element)
     return Miss(f"headrace collectives take no {element}")
 
 
-def _with_element(type_: Type, element: Type, loc: Location) -> Type:
-    return RankedTensorType.get(list(RankedTensorType(type_).shape), element, loc=loc)
+def _with_element(type_: ir.Type, element: ir.Type, loc: ir.Location) -> ir.Type:
+    return ir.RankedTensorType.get(list(ir.RankedTensorType(type_).shape), element, loc=loc)

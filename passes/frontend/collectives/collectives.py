@@ -4,22 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ....dialects import ir
 from ....dialects.headrace import CollectiveOp, PartitionIdOp, ReplicaIdOp, device_id
-from ....dialects.ir.bindings import (
-    DictAttr,
-    FloatAttr,
-    FloatType,
-    InsertionPoint,
-    IntegerAttr,
-    Location,
-    Operation,
-    RankedTensorType,
-    StringAttr,
-    Type,
-    UnitAttr,
-    Value,
-    error_at,
-)
 from ....dialects.ops.collectives import (
     all_gather,
     all_reduce,
@@ -83,11 +69,11 @@ class RaiseCollective(Pattern[_Collective]):
     def __init__(self, grid: DeviceGrid) -> None:
         self.grid = grid
 
-    def match(self, op: Operation) -> _Collective | Miss:
+    def match(self, op: ir.Operation) -> _Collective | Miss:
         if len(op.operands) != len(op.results):
             return Miss("it does not have one result per operand")
         types = [value.type for value in (*op.operands, *op.results)]
-        if not all(isinstance(t, RankedTensorType) and t.encoding is None for t in types):
+        if not all(isinstance(t, ir.RankedTensorType) and t.encoding is None for t in types):
             return Miss("it works on other values than ranked tensors")
         groups = self.grid.groups_of(op)
         if isinstance(groups, Miss):
@@ -109,9 +95,9 @@ class RaiseCollective(Pattern[_Collective]):
         _check_group_size(op, groups)
         return _Collective(groups, reduction, tuple(carriers))
 
-    def rewrite(self, op: Operation, match: _Collective, rewriter: Rewriter) -> None:
+    def rewrite(self, op: ir.Operation, match: _Collective, rewriter: Rewriter) -> None:
         ip, loc = rewriter.before(op), op.location
-        results: list[Value] = []
+        results: list[ir.Value] = []
         for value, result, carrier in zip(op.operands, op.results, match.carriers, strict=True):
             parts = [
                 _collective(op, part, match, loc, ip) for part in carrier.split(value, loc, ip)
@@ -119,13 +105,13 @@ class RaiseCollective(Pattern[_Collective]):
             results.append(carrier.join(parts, result.type, loc, ip))
         rewriter.replace(op, results)
 
-    def missed(self, op: Operation, miss: Miss) -> None:
+    def missed(self, op: ir.Operation, miss: Miss) -> None:
         remark(op, f"'{op.name}' not raised: {miss.reason}")
 
 
 def _collective(
-    op: Operation, value: Value, match: _Collective, loc: Location, ip: InsertionPoint
-) -> Value:
+    op: ir.Operation, value: ir.Value, match: _Collective, loc: ir.Location, ip: ir.InsertionPoint
+) -> ir.Value:
     """The headrace op of the same kind on one signless value."""
     groups, reduction = match.groups, match.reduction
     if groups and len(groups[0]) == 1:
@@ -150,48 +136,48 @@ def _collective(
     return made.results[0]
 
 
-def _zeros(value: Value, loc: Location, ip: InsertionPoint) -> Value:
+def _zeros(value: ir.Value, loc: ir.Location, ip: ir.InsertionPoint) -> ir.Value:
     """What a permute without pairs gives: no device is a target."""
     element = element_type_of(value)
     zero = (
-        FloatAttr.get(element, 0.0, loc=loc)
-        if isinstance(element, FloatType)
-        else IntegerAttr.get(element, 0)
+        ir.FloatAttr.get(element, 0.0, loc=loc)
+        if isinstance(element, ir.FloatType)
+        else ir.IntegerAttr.get(element, 0)
     )
     return splat_constant(zero, element, shape_of(value), loc=loc, ip=ip)
 
 
-def _keep_attributes(op: Operation, made: CollectiveOp) -> None:
+def _keep_attributes(op: ir.Operation, made: CollectiveOp) -> None:
     for name in op.attributes:
         if name.startswith("headrace."):
             made.attributes[name] = op.attributes[name]
     if _asks_for_pipelining(op):
-        made.attributes["headrace.pipeline"] = UnitAttr.get(op.context)
+        made.attributes["headrace.pipeline"] = ir.UnitAttr.get(op.context)
 
 
-def _asks_for_pipelining(op: Operation) -> bool:
+def _asks_for_pipelining(op: ir.Operation) -> bool:
     if "mhlo.frontend_attributes" not in op.attributes:
         return False
     entries = op.attributes["mhlo.frontend_attributes"]
-    if not isinstance(entries, DictAttr) or PIPELINE_KEY not in entries:
+    if not isinstance(entries, ir.DictAttr) or PIPELINE_KEY not in entries:
         return False
     wish = entries[PIPELINE_KEY]
-    return isinstance(wish, StringAttr) and wish.value.lower() in ("true", "1")
+    return isinstance(wish, ir.StringAttr) and wish.value.lower() in ("true", "1")
 
 
-def _check_group_size(op: Operation, groups: Groups) -> None:
+def _check_group_size(op: ir.Operation, groups: Groups) -> None:
     """Raises HeadraceError if shapes and groups do not fit."""
     expected = _implied_group_size(op)
     if expected is None or not groups or len(groups[0]) == expected:
         return
-    raise error_at(
+    raise ir.error_at(
         op,
         f"'{op.name}' has shapes for groups of {expected} devices, but its groups have "
         f"{len(groups[0])}; does the module say mhlo.num_partitions and mhlo.num_replicas?",
     )
 
 
-def _implied_group_size(op: Operation) -> int | None:
+def _implied_group_size(op: ir.Operation) -> int | None:
     if op.name == "stablehlo.all_to_all":
         return integer(op, "split_count")
     names = {
@@ -201,7 +187,7 @@ def _implied_group_size(op: Operation) -> int | None:
     if op.name not in names:
         return None
     dim = integer(op, names[op.name])
-    sizes = [RankedTensorType(v.type) for v in (op.operands[0], op.results[0])]
+    sizes = [ir.RankedTensorType(v.type) for v in (op.operands[0], op.results[0])]
     if any(type_.is_dynamic_dim(dim) for type_ in sizes):
         return None
     small, large = sorted(type_.get_dim_size(dim) for type_ in sizes)
@@ -213,10 +199,10 @@ class ExplainBroadcast(Pattern[None]):
 
     roots = ("stablehlo.collective_broadcast",)
 
-    def match(self, op: Operation) -> Miss | None:
+    def match(self, op: ir.Operation) -> Miss | None:
         return Miss("headrace has no broadcast between devices; all_gather and slice instead")
 
-    def missed(self, op: Operation, miss: Miss) -> None:
+    def missed(self, op: ir.Operation, miss: Miss) -> None:
         remark(op, f"'{op.name}' not raised: {miss.reason}")
 
 
@@ -232,14 +218,14 @@ class RaiseDeviceId(Pattern[None]):
 
     roots = ("stablehlo.partition_id", "stablehlo.replica_id")
 
-    def match(self, op: Operation) -> Miss | None:
+    def match(self, op: ir.Operation) -> Miss | None:
         return None
 
-    def rewrite(self, op: Operation, match: None, rewriter: Rewriter) -> None:
+    def rewrite(self, op: ir.Operation, match: None, rewriter: Rewriter) -> None:
         ip, loc = rewriter.before(op), op.location
         kind = PartitionIdOp if op.name == "stablehlo.partition_id" else ReplicaIdOp
         made = device_id(kind, loc=loc, ip=ip)
-        type_: Type = element_type_of(op.results[0])
+        type_: ir.Type = element_type_of(op.results[0])
         rewriter.replace(op, [convert(made.result, type_, loc=loc, ip=ip)])
 
 

@@ -10,13 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ....dialects.ir.bindings import (
-    DenseIntElementsAttr,
-    IntegerAttr,
-    Operation,
-    RankedTensorType,
-    error_at,
-)
+from ....dialects import ir
 from ....dialects.ops.constraints import MAX_DEVICE_COUNT
 from ....dialects.upstream.stablehlo import channel_id
 from ...rewriting import Miss
@@ -35,14 +29,14 @@ class DeviceGrid:
     partitions: int | None = None
 
     @classmethod
-    def of(cls, module: Operation) -> DeviceGrid:
+    def of(cls, module: ir.Operation) -> DeviceGrid:
         """From ``headrace.num_*`` or ``mhlo.num_*`` of the module."""
         return cls(_count(module, "num_replicas"), _count(module, "num_partitions"))
 
     def device(self, replica: int, partition: int) -> int:
         return replica * (self.partitions or 1) + partition
 
-    def groups_of(self, op: Operation) -> Groups | Miss:
+    def groups_of(self, op: ir.Operation) -> Groups | Miss:
         """The device groups of a collective; pairs of a collective_permute.
 
         Raises HeadraceError for ids that the grid does not have.
@@ -65,7 +59,7 @@ class DeviceGrid:
             return [[self.device(r, p) for p in partitions for r in row] for row in rows]
         return [[self.device(r, p) for r in row] for row in rows for p in partitions]
 
-    def _checked(self, op: Operation, rows: Groups, count: int | None, kind: str) -> Groups:
+    def _checked(self, op: ir.Operation, rows: Groups, count: int | None, kind: str) -> Groups:
         """``rows``, if they hold each of ``count`` ids; pairs may leave out some."""
         if count is None or not rows:
             return rows
@@ -73,20 +67,20 @@ class DeviceGrid:
         grid = f"num_replicas = {self.replicas or 1} and num_partitions = {self.partitions or 1}"
         unknown = [id_ for id_ in named if id_ >= count]
         if unknown:
-            raise error_at(
+            raise ir.error_at(
                 op,
                 f"'{op.name}' names {kind} {min(unknown)}, but the module has "
                 f"{grid}{_hint(op, kind)}",
             )
         if op.name != _PERMUTE and len(named) < count:
             missing = next(id_ for id_ in range(count) if id_ not in named)
-            raise error_at(
+            raise ir.error_at(
                 op, f"the replica groups of '{op.name}' leave out {kind} {missing} of {grid}"
             )
         return rows
 
 
-def _hint(op: Operation, kind: str) -> str:
+def _hint(op: ir.Operation, kind: str) -> str:
     if kind != "replica":
         return ""
     if op.name in _BETWEEN_PARTITIONS:
@@ -94,30 +88,30 @@ def _hint(op: Operation, kind: str) -> str:
     return "; between partitions it takes a channel_handle and use_global_device_ids"
 
 
-def _count(module: Operation, name: str) -> int | None:
+def _count(module: ir.Operation, name: str) -> int | None:
     for attribute in (f"headrace.{name}", f"mhlo.{name}"):
         if attribute in module.attributes:
-            return IntegerAttr(module.attributes[attribute]).value
+            return ir.IntegerAttr(module.attributes[attribute]).value
     return None
 
 
-def _all(op: Operation, ids: Sequence[int]) -> Groups:
+def _all(op: ir.Operation, ids: Sequence[int]) -> Groups:
     """What an empty list of groups means; of pairs, that nobody sends."""
     return [] if op.name == _PERMUTE else [list(ids)]
 
 
-def _rows(op: Operation) -> Groups | Miss:
+def _rows(op: ir.Operation) -> Groups | Miss:
     """The groups as written, without the -1 that pad short ones."""
     name = "source_target_pairs" if op.name == _PERMUTE else "replica_groups"
     attribute = op.attributes[name]
-    if not isinstance(attribute, DenseIntElementsAttr):
+    if not isinstance(attribute, ir.DenseIntElementsAttr):
         return Miss(f"{name} is not a table of ids")
-    shape = RankedTensorType(attribute.type).shape
+    shape = ir.RankedTensorType(attribute.type).shape
     if len(shape) != 2:
         return Miss(f"{name} is not a table of ids")
     ids = [] if shape[0] * shape[1] > 2 * MAX_DEVICE_COUNT else [int(i) for i in attribute]
     if len(ids) != shape[0] * shape[1] or any(id_ >= MAX_DEVICE_COUNT for id_ in ids):
-        raise error_at(op, f"{name} of '{op.name}' is for more than {MAX_DEVICE_COUNT} devices")
+        raise ir.error_at(op, f"{name} of '{op.name}' is for more than {MAX_DEVICE_COUNT} devices")
     columns = shape[1]
     rows = [ids[i : i + columns] for i in range(0, len(ids), columns)] if ids else []
     rows = [[id_ for id_ in row if id_ >= 0] for row in rows]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....dialects.ir.bindings import Operation, StringAttr, error_at, walk
+from ....dialects import ir
 from ....dialects.upstream.stablehlo import call_target
 from ...rewriting import Miss, Pattern, Rewriter
 
@@ -16,31 +16,31 @@ _HINT = (
 )
 
 
-def refuse_global_programs(module: Operation, partitions: int) -> None:
+def refuse_global_programs(module: ir.Operation, partitions: int) -> None:
     """Raises HeadraceError for a program that a partitioner has still to split.
 
     That is one with ops of Shardy's ``sdy`` dialect, with the boundaries of
     manual parts (the pass to-per-device removes them), or with a ``@Sharding``
     call that tiles a value over more than one partition.
     """
-    for op in walk(module):
+    for op in ir.walk(module):
         if op.name.startswith("sdy."):
-            raise error_at(op, f"'{op.name}' is an op of a global program; {_HINT}")
+            raise ir.error_at(op, f"'{op.name}' is an op of a global program; {_HINT}")
         target = call_target(op)
         if target in _BOUNDARIES:
-            raise error_at(
+            raise ir.error_at(
                 op,
                 f"'@{target}' is the boundary of a global program's manual part; "
                 "run to-per-device first",
             )
         if target == SHARDING and partitions > 1 and _sharding(op) not in _HARMLESS:
-            raise error_at(op, f"'@{SHARDING}' asks for sharding {_sharding(op)}; {_HINT}")
+            raise ir.error_at(op, f"'@{SHARDING}' asks for sharding {_sharding(op)}; {_HINT}")
 
 
-def _sharding(op: Operation) -> str:
+def _sharding(op: ir.Operation) -> str:
     if "mhlo.sharding" not in op.attributes:
         return ""
-    return StringAttr(op.attributes["mhlo.sharding"]).value.strip()
+    return ir.StringAttr(op.attributes["mhlo.sharding"]).value.strip()
 
 
 class DropShardingCall(Pattern[None]):
@@ -52,12 +52,12 @@ class DropShardingCall(Pattern[None]):
 
     roots = ("stablehlo.custom_call",)
 
-    def match(self, op: Operation) -> Miss | None:
+    def match(self, op: ir.Operation) -> Miss | None:
         if call_target(op) != SHARDING:
             return Miss("another call", silent=True)
         if [v.type for v in op.operands] != [v.type for v in op.results]:
             return Miss("its results do not have its operands' types", silent=True)
         return None
 
-    def rewrite(self, op: Operation, match: None, rewriter: Rewriter) -> None:
+    def rewrite(self, op: ir.Operation, match: None, rewriter: Rewriter) -> None:
         rewriter.replace(op, list(op.operands))

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from ....dialects.ir.bindings import (
-    DenseIntElementsAttr,
-    IntegerAttr,
-    Operation,
-    Value,
-    defining_op,
-)
+from ....dialects import ir
 from ....dialects.ops.constraints import shape_of
 from ....dialects.upstream.stablehlo import constant_elements, integer
 
@@ -22,12 +16,12 @@ _SAME_ELEMENTS = (
 )
 
 
-def integer_range(value: Value) -> Range | None:
+def integer_range(value: ir.Value) -> Range | None:
     """The least and the greatest that an element may be; None where not known."""
     elements = constant_elements(value)
     if elements is not None:
         return _constant_range(elements)
-    op = defining_op(value)
+    op = ir.defining_op(value)
     if op is None:
         return None
     if op.name in _SAME_ELEMENTS:
@@ -42,9 +36,9 @@ def integer_range(value: Value) -> Range | None:
     return None
 
 
-def component_ranges(indices: Value, dim: int, count: int) -> list[Range | None]:
+def component_ranges(indices: ir.Value, dim: int, count: int) -> list[Range | None]:
     """``integer_range`` of each component of index vectors, which lie along ``dim``."""
-    op = defining_op(indices)
+    op = ir.defining_op(indices)
     if op is not None and op.name == "stablehlo.concatenate" and integer(op, "dimension") == dim:
         parts = list(op.operands)
         if len(parts) == count:
@@ -53,16 +47,16 @@ def component_ranges(indices: Value, dim: int, count: int) -> list[Range | None]
 
 
 def _constant_range(elements: object) -> Range | None:
-    if not isinstance(elements, DenseIntElementsAttr) or len(elements) == 0:
+    if not isinstance(elements, ir.DenseIntElementsAttr) or len(elements) == 0:
         return None
     if elements.is_splat:
-        value = IntegerAttr(elements.get_splat_value()).value
+        value = ir.IntegerAttr(elements.get_splat_value()).value
         return value, value
     values = [int(elements[index]) for index in range(len(elements))]
     return min(values), max(values)
 
 
-def _clamped(op: Operation) -> Range | None:
+def _clamped(op: ir.Operation) -> Range | None:
     low, high = integer_range(op.operands[0]), integer_range(op.operands[2])
     if low is None or high is None or low[0] > high[1]:
         return None

@@ -6,29 +6,18 @@ import math
 import re
 from dataclasses import dataclass
 
-from ....dialects.ir.bindings import (
-    BF16Type,
-    F16Type,
-    F32Type,
-    F64Type,
-    FloatType,
-    IntegerType,
-    Operation,
-    Type,
-    Value,
-    operations_of,
-)
+from ....dialects import ir
 from ....dialects.ops.constraints import DYNAMIC, shape_of
 from ....dialects.upstream.stablehlo import i64_array
 
 
-def dimension_list(op: Operation, attribute: str, name: str) -> list[int]:
+def dimension_list(op: ir.Operation, attribute: str, name: str) -> list[int]:
     """A list in the dimension numbers of a gather or scatter; empty where it is left out."""
     found = re.search(rf"\b{name} = \[([\d, ]*)\]", str(op.attributes[attribute]))
     return [int(n) for n in found[1].split(",") if n.strip()] if found else []
 
 
-def vector_dim(op: Operation, attribute: str) -> int:
+def vector_dim(op: ir.Operation, attribute: str) -> int:
     """The dim of the indices along which index vectors lie; 0 where it is left out."""
     found = re.search(r"index_vector_dim = (\d+)", str(op.attributes[attribute]))
     return int(found[1]) if found else 0
@@ -39,9 +28,9 @@ class Scatter:
     """``window`` and ``most`` are per dim of the operand, and per component of an
     index vector: the size of what is updated, and the last start at which it fits."""
 
-    operand: Value
-    indices: Value
-    updates: Value
+    operand: ir.Value
+    indices: ir.Value
+    updates: ir.Value
     vector_dim: int
     dims: tuple[int, ...]
     update_window_dims: tuple[int, ...]
@@ -63,7 +52,7 @@ class Scatter:
         return [d for d in range(rank) if d not in self.update_window_dims]
 
 
-def read_scatter(op: Operation) -> Scatter | None:
+def read_scatter(op: ir.Operation) -> Scatter | None:
     """None for a scatter of several operands or of dynamic shape."""
     if len(op.operands) != 3:
         return None
@@ -91,7 +80,7 @@ def read_scatter(op: Operation) -> Scatter | None:
     )
 
 
-def gather_limits(op: Operation) -> list[int] | None:
+def gather_limits(op: ir.Operation) -> list[int] | None:
     """The last start of a slice that fits, per component of an index vector."""
     shape, sizes = shape_of(op.operands[0]), i64_array(op, "slice_sizes")
     dims = dimension_list(op, "dimension_numbers", "start_index_map")
@@ -103,10 +92,10 @@ def gather_limits(op: Operation) -> list[int] | None:
 _COMBINERS = ("add", "multiply", "maximum", "minimum", "and", "or", "xor")
 
 
-def _combiner(op: Operation) -> str | None:
+def _combiner(op: ir.Operation) -> str | None:
     """None where the body is none of those known."""
     block = op.regions[0].blocks[0]
-    *body, end = operations_of(block)
+    *body, end = ir.operations_of(block)
     old, new = block.arguments
     if not body:
         return "" if end.operands[0] == new else None
@@ -117,15 +106,15 @@ def _combiner(op: Operation) -> str | None:
     return name
 
 
-def neutral_element(combiner: str, type_: Type) -> float | None:
+def neutral_element(combiner: str, type_: ir.Type) -> float | None:
     """What changes no element that it is combined with; None where there is none."""
-    if isinstance(type_, FloatType):
+    if isinstance(type_, ir.FloatType):
         # 0.0 would make 0.0 of -0.0.
         floats = {"add": -0.0, "multiply": 1.0}
-        if isinstance(type_, BF16Type | F16Type | F32Type | F64Type):
+        if isinstance(type_, ir.BF16Type | ir.F16Type | ir.F32Type | ir.F64Type):
             floats |= {"maximum": -math.inf, "minimum": math.inf}
         return floats.get(combiner)
-    if not isinstance(type_, IntegerType):
+    if not isinstance(type_, ir.IntegerType):
         return None
     low, high = _integer_limits(type_)
     every = high if type_.is_unsigned else -1
@@ -135,7 +124,7 @@ def neutral_element(combiner: str, type_: Type) -> float | None:
     return {**integers, "and": every, "or": 0, "xor": 0}.get(combiner)
 
 
-def _integer_limits(type_: IntegerType) -> tuple[int, int]:
+def _integer_limits(type_: ir.IntegerType) -> tuple[int, int]:
     if type_.is_unsigned:
         return 0, 2**type_.width - 1
     return -(2 ** (type_.width - 1)), 2 ** (type_.width - 1) - 1

@@ -4,21 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ....dialects.ir.bindings import (
-    Attribute,
-    DenseI64ArrayAttr,
-    InsertionPoint,
-    IntegerType,
-    Operation,
-    RankedTensorType,
-    Type,
-    Value,
-)
+from ....dialects import ir
 from ....dialects.upstream.stablehlo import constant_elements
 from ...analysis.shardings import Tiling, tile_count
 
 
-def is_cut(op: Operation) -> bool:
+def is_cut(op: ir.Operation) -> bool:
     """Whether tiles of ``op`` differ: it is a constant, and no splat."""
     if op.name != "stablehlo.constant":
         return False
@@ -26,7 +17,7 @@ def is_cut(op: Operation) -> bool:
     return elements is None or not elements.is_splat
 
 
-def cut_constant(constant: Operation, tilings: Sequence[Tiling], devices: int) -> None:
+def cut_constant(constant: ir.Operation, tilings: Sequence[Tiling], devices: int) -> None:
     """Gives the users of a whole constant the tile of the device they run on.
 
     Before::
@@ -44,29 +35,30 @@ def cut_constant(constant: Operation, tilings: Sequence[Tiling], devices: int) -
     """
     whole = constant.results[0]
     users = [use.owner.operation for use in whole.uses]
-    element_type = RankedTensorType(whole.type).element_type
+    element_type = ir.RankedTensorType(whole.type).element_type
     sizes = [
-        n // tile_count(t) for n, t in zip(RankedTensorType(whole.type).shape, tilings, strict=True)
+        n // tile_count(t)
+        for n, t in zip(ir.RankedTensorType(whole.type).shape, tilings, strict=True)
     ]
-    with InsertionPoint.after(constant), constant.location:
-        ui32 = IntegerType.get_unsigned(32)
-        scalar = RankedTensorType.get([], ui32)
+    with ir.InsertionPoint.after(constant), constant.location:
+        ui32 = ir.IntegerType.get_unsigned(32)
+        scalar = ir.RankedTensorType.get([], ui32)
         device = _create("partition_id", scalar, [])
-        starts: list[Value] = []
+        starts: list[ir.Value] = []
         for size, tiling in zip(sizes, tilings, strict=True):
             numbers = [tile * size for tile in tiling or (0,) * devices]
             table = _create(
                 "constant",
-                RankedTensorType.get([devices], ui32),
+                ir.RankedTensorType.get([devices], ui32),
                 [],
-                value=Attribute.parse(f"dense<{numbers}> : tensor<{devices}xui32>"),
+                value=ir.Attribute.parse(f"dense<{numbers}> : tensor<{devices}xui32>"),
             )
-            one = RankedTensorType.get([1], ui32)
+            one = ir.RankedTensorType.get([1], ui32)
             start = _create("dynamic_slice", one, [table, device], slice_sizes=_i64([1]))
             starts.append(_create("reshape", scalar, [start]))
         tile = _create(
             "dynamic_slice",
-            RankedTensorType.get(sizes, element_type),
+            ir.RankedTensorType.get(sizes, element_type),
             [whole, *starts],
             slice_sizes=_i64(sizes),
         )
@@ -76,10 +68,12 @@ def cut_constant(constant: Operation, tilings: Sequence[Tiling], devices: int) -
                 user.operands[number] = tile
 
 
-def _create(name: str, type: Type, operands: Sequence[Value], **attributes: Attribute) -> Value:
-    op = Operation.create(f"stablehlo.{name}", [type], operands, attributes=attributes)
+def _create(
+    name: str, type: ir.Type, operands: Sequence[ir.Value], **attributes: ir.Attribute
+) -> ir.Value:
+    op = ir.Operation.create(f"stablehlo.{name}", [type], operands, attributes=attributes)
     return op.operation.results[0]
 
 
-def _i64(numbers: Sequence[int]) -> Attribute:
-    return DenseI64ArrayAttr.get(list(numbers))
+def _i64(numbers: Sequence[int]) -> ir.Attribute:
+    return ir.DenseI64ArrayAttr.get(list(numbers))

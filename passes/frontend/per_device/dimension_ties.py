@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from ....dialects.ir.bindings import Operation, RankedTensorType, Value, operations_of
+from ....dialects import ir
 from ....dialects.upstream.stablehlo import i64_array, integer
 
-Dim = tuple[Value, int]
+Dim = tuple[ir.Value, int]
 # Dimensions tied to each other; a single one must be whole.
 Tie = tuple[Dim, ...]
 
@@ -30,9 +30,9 @@ _ELEMENTWISE = frozenset(
 )
 
 
-def shape_of(value: Value) -> list[int] | None:
+def shape_of(value: ir.Value) -> list[int] | None:
     """None for what is no ranked tensor (a token, say)."""
-    if not isinstance(value.type, RankedTensorType):
+    if not isinstance(value.type, ir.RankedTensorType):
         return None
     return list(value.type.shape)
 
@@ -41,11 +41,11 @@ def _size(dim: Dim) -> int:
     return (shape_of(dim[0]) or [])[dim[1]]
 
 
-def dims_of(value: Value) -> list[Dim]:
+def dims_of(value: ir.Value) -> list[Dim]:
     return [(value, d) for d in range(len(shape_of(value) or []))]
 
 
-def ties(op: Operation) -> Iterator[Tie]:
+def ties(op: ir.Operation) -> Iterator[Tie]:
     """The ties of one op. An op that is not known must see everything whole.
 
     Region arguments and terminators belong to the op that holds the region.
@@ -58,19 +58,19 @@ def ties(op: Operation) -> Iterator[Tie]:
         yield from _whole([*op.operands, *op.results])
 
 
-def _whole(values: Sequence[Value]) -> Iterator[Tie]:
+def _whole(values: Sequence[ir.Value]) -> Iterator[Tie]:
     for value in values:
         for dim in dims_of(value):
             yield (dim,)
 
 
-def _same(values: Sequence[Value]) -> Iterator[Tie]:
+def _same(values: Sequence[ir.Value]) -> Iterator[Tie]:
     """Ties equal dimensions of values of one shape."""
     for d in range(len(dims_of(values[0]))):
         yield tuple((value, d) for value in values)
 
 
-def _elementwise(op: Operation) -> Iterator[Tie]:
+def _elementwise(op: ir.Operation) -> Iterator[Tie]:
     if op.name.endswith("optimization_barrier"):
         for operand, result in zip(op.operands, op.results, strict=True):
             yield from _same([operand, result])
@@ -87,7 +87,7 @@ def _elementwise(op: Operation) -> Iterator[Tie]:
         yield from _same(same)
 
 
-def _broadcast(op: Operation) -> Iterator[Tie]:
+def _broadcast(op: ir.Operation) -> Iterator[Tie]:
     operand, result = op.operands[0], op.results[0]
     shape = shape_of(operand) or []
     for d, to in enumerate(i64_array(op, "broadcast_dimensions")):
@@ -97,12 +97,12 @@ def _broadcast(op: Operation) -> Iterator[Tie]:
             yield ((operand, d), (result, to))
 
 
-def _transpose(op: Operation) -> Iterator[Tie]:
+def _transpose(op: ir.Operation) -> Iterator[Tie]:
     for to, d in enumerate(i64_array(op, "permutation")):
         yield ((op.operands[0], d), (op.results[0], to))
 
 
-def _reshape(op: Operation) -> Iterator[Tie]:
+def _reshape(op: ir.Operation) -> Iterator[Tie]:
     """Ties the leading and trailing dimensions that the reshape leaves alone,
     whatever dimensions of size 1 come and go between them."""
     operand, result = op.operands[0], op.results[0]
@@ -130,7 +130,7 @@ def _common(a: Sequence[int], b: Sequence[int]) -> int:
     return min(len(a), len(b))
 
 
-def _kept_dims(op: Operation, count: int) -> Iterator[Tie]:
+def _kept_dims(op: ir.Operation, count: int) -> Iterator[Tie]:
     """Dimensions of equal size in the first ``count`` operands and the result
     are tied; the others are cut or joined, and so must be whole."""
     values = [*list(op.operands)[:count], op.results[0]]
@@ -143,15 +143,15 @@ def _kept_dims(op: Operation, count: int) -> Iterator[Tie]:
             yield from ((dim,) for dim in dims)
 
 
-def _slice(op: Operation) -> Iterator[Tie]:
+def _slice(op: ir.Operation) -> Iterator[Tie]:
     return _kept_dims(op, 1)
 
 
-def _update_slice(op: Operation) -> Iterator[Tie]:
+def _update_slice(op: ir.Operation) -> Iterator[Tie]:
     return _kept_dims(op, 2)
 
 
-def _concatenate(op: Operation) -> Iterator[Tie]:
+def _concatenate(op: ir.Operation) -> Iterator[Tie]:
     axis = integer(op, "dimension")
     for d, dims in enumerate(_same([*op.operands, *op.results])):
         if d == axis:
@@ -160,16 +160,16 @@ def _concatenate(op: Operation) -> Iterator[Tie]:
             yield dims
 
 
-def _iota(op: Operation) -> Iterator[Tie]:
+def _iota(op: ir.Operation) -> Iterator[Tie]:
     yield ((op.results[0], integer(op, "iota_dimension")),)
 
 
-def _constant(op: Operation) -> Iterator[Tie]:
+def _constant(op: ir.Operation) -> Iterator[Tie]:
     """None: each device can take its own tile of a constant."""
     yield from ()
 
 
-def _reduce(op: Operation) -> Iterator[Tie]:
+def _reduce(op: ir.Operation) -> Iterator[Tie]:
     dims = i64_array(op, "dimensions")
     inputs = list(op.operands)[: len(op.results)]
     kept = [d for d in range(len(shape_of(inputs[0]) or [])) if d not in dims]
@@ -180,9 +180,9 @@ def _reduce(op: Operation) -> Iterator[Tie]:
         yield (*((v, d) for v in inputs), *((r, to) for r in op.results))
 
 
-def _while(op: Operation) -> Iterator[Tie]:
+def _while(op: ir.Operation) -> Iterator[Tie]:
     cond, body = (region.blocks[0] for region in op.regions)
-    ends = operations_of(body)[-1].operands
+    ends = ir.operations_of(body)[-1].operands
     for number, result in enumerate(op.results):
         yield from _same(
             [
@@ -195,13 +195,13 @@ def _while(op: Operation) -> Iterator[Tie]:
         )
 
 
-def _branches(op: Operation) -> Iterator[Tie]:
-    ends = [operations_of(region.blocks[0])[-1].operands for region in op.regions]
+def _branches(op: ir.Operation) -> Iterator[Tie]:
+    ends = [ir.operations_of(region.blocks[0])[-1].operands for region in op.regions]
     for number, result in enumerate(op.results):
         yield from _same([result, *(end[number] for end in ends)])
 
 
-_RULES: dict[str, Callable[[Operation], Iterator[Tie]]] = {
+_RULES: dict[str, Callable[[ir.Operation], Iterator[Tie]]] = {
     "stablehlo.broadcast_in_dim": _broadcast,
     "stablehlo.case": _branches,
     "stablehlo.concatenate": _concatenate,

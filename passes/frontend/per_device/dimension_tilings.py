@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from ....dialects.ir.bindings import HeadraceError, Operation, StringAttr, Value, error_at
+from ....dialects import ir
 from ....dialects.upstream.stablehlo import call_target
 from ...analysis.shardings import WHOLE, Tiling, format_sharding, parse_sharding, tile_count
 from .dimension_ties import Dim, dims_of, shape_of, ties
@@ -27,13 +27,13 @@ class Tilings:
         self._parents: dict[Dim, Dim] = {}
         self._tilings: dict[Dim, Tiling] = {}
 
-    def of(self, value: Value) -> list[Tiling]:
+    def of(self, value: ir.Value) -> list[Tiling]:
         return [self._tilings.get(self._root(dim), WHOLE) for dim in dims_of(value)]
 
-    def text(self, value: Value) -> str:
+    def text(self, value: ir.Value) -> str:
         return format_sharding(self.of(value), self._devices)
 
-    def _tie(self, op: Operation, dims: Iterable[Dim]) -> None:
+    def _tie(self, op: ir.Operation, dims: Iterable[Dim]) -> None:
         """Makes dimensions tiled alike; a single one is made whole."""
         first, *others = dims
         if not others:
@@ -46,13 +46,13 @@ class Tilings:
                 self._set(op, a, self._tilings.pop(b))
             self._parents[b] = a
 
-    def visit(self, op: Operation) -> None:
+    def visit(self, op: ir.Operation) -> None:
         """Adds what ``op`` asks for: its ties, and the sharding of a boundary."""
         target = call_target(op)
         if target == TO_LOCAL:
             return
         if target in (TO_GLOBAL, ANNOTATION):
-            text = StringAttr(op.attributes["mhlo.sharding"]).value
+            text = ir.StringAttr(op.attributes["mhlo.sharding"]).value
             if target == ANNOTATION:
                 for dims in zip(dims_of(op.operands[0]), dims_of(op.results[0]), strict=True):
                     self._tie(op, dims)
@@ -64,26 +64,30 @@ class Tilings:
                 self._tie(op, tie)
 
     def assign(
-        self, op: Operation, value: Value, text: str, unspecified: frozenset[int] = frozenset()
+        self,
+        op: ir.Operation,
+        value: ir.Value,
+        text: str,
+        unspecified: frozenset[int] = frozenset(),
     ) -> None:
         """Gives ``value`` the sharding ``text``, as ``op`` wants it."""
         shape = shape_of(value) or []
         tilings = parse_sharding(text, len(shape), self._devices)
         if tilings is None:
-            raise error_at(
+            raise ir.error_at(
                 op,
                 f"sharding {text} for {self._devices} devices: headrace takes shard_map over "
                 "all axes of the mesh (axes of size 1 excepted), and full shardings",
             )
         for (_, d), tiling in zip(dims_of(value), tilings, strict=True):
             if shape[d] % tile_count(tiling):
-                raise error_at(
+                raise ir.error_at(
                     op, f"dimension {d} of {value.type} does not divide into {tile_count(tiling)}"
                 )
             if d not in unspecified:
                 self._set(op, (value, d), tiling)
 
-    def _set(self, op: Operation, dim: Dim, tiling: Tiling) -> None:
+    def _set(self, op: ir.Operation, dim: Dim, tiling: Tiling) -> None:
         root = self._root(dim)
         if self._tilings.setdefault(root, tiling) != tiling:
             raise _conflict(op, dim, self._tilings[root], tiling)
@@ -98,39 +102,39 @@ class Tilings:
         return dim
 
 
-def _conflict(op: Operation, dim: Dim, a: Tiling, b: Tiling) -> HeadraceError:
+def _conflict(op: ir.Operation, dim: Dim, a: Tiling, b: Tiling) -> ir.HeadraceError:
     def describe(tiling: Tiling) -> str:
         return f"in {tile_count(tiling)} tiles" if tiling else "whole"
 
     what = call_target(op) or op.name
     wants = "shard_map" if what in (ANNOTATION, TO_GLOBAL, TO_LOCAL) else f"'{what}'"
     differ = "" if tile_count(a) != tile_count(b) else " on different devices"
-    return error_at(
+    return ir.error_at(
         op,
         f"dimension {dim[1]} of {dim[0].type} is held {describe(a)}, but {wants} needs it "
         f"{describe(b)}{differ}; {_HINT}",
     )
 
 
-def _unspecified_dims(op: Operation) -> frozenset[int]:
+def _unspecified_dims(op: ir.Operation) -> frozenset[int]:
     """Dimensions that @Sharding leaves open: ``unspecified_dims=[0,1]``."""
     if "backend_config" not in op.attributes:
         return frozenset()
     config = op.attributes["backend_config"]
-    text = config.value if isinstance(config, StringAttr) else ""
+    text = config.value if isinstance(config, ir.StringAttr) else ""
     found = re.search(r"unspecified_dims=\[([\d,]*)\]", text)
     return frozenset(int(n) for n in found[1].split(",") if n) if found else frozenset()
 
 
-def check_boundary(op: Operation) -> None:
+def check_boundary(op: ir.Operation) -> None:
     """Raises HeadraceError for a sharding call that is not as JAX writes it."""
     target = call_target(op)
     if target not in (TO_LOCAL, TO_GLOBAL, ANNOTATION):
         return
     shapes = [shape_of(v) for v in (*op.operands, *op.results)]
     if len(op.operands) != 1 or len(op.results) != 1 or None in shapes:
-        raise error_at(op, f"'@{target}' takes one tensor and returns one")
+        raise ir.error_at(op, f"'@{target}' takes one tensor and returns one")
     if len({len(shape or []) for shape in shapes}) > 1:
-        raise error_at(op, f"'@{target}' changes the rank of its operand")
+        raise ir.error_at(op, f"'@{target}' changes the rank of its operand")
     if "mhlo.sharding" not in op.attributes:
-        raise error_at(op, f"'@{target}' has no attribute 'mhlo.sharding'")
+        raise ir.error_at(op, f"'@{target}' has no attribute 'mhlo.sharding'")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....dialects.ir.bindings import IntegerAttr, Operation
+from ....dialects import ir
 from ...analysis.linalg_terms import Term, maker, number_of
 from ...rewriting import Miss
 from .clamps import Clamp, Limit, nested_clamp
@@ -39,13 +39,13 @@ def _limit(term: Term) -> Limit[Term] | Miss | None:
     return _selected(op, operands) if op.name == "arith.select" else None
 
 
-def _selected(op: Operation, operands: tuple[Term, ...]) -> Limit[Term] | None:
+def _selected(op: ir.Operation, operands: tuple[Term, ...]) -> Limit[Term] | None:
     """``x < c ? c : x`` and its other spellings."""
     condition, true, false = operands
     compared = maker(condition)
     if compared is None or compared[0].name != "arith.cmpf":
         return None
-    predicate = IntegerAttr(compared[0].attributes["predicate"]).value
+    predicate = ir.IntegerAttr(compared[0].attributes["predicate"]).value
     if predicate not in (*_GREATER, *_LESS):
         return None
     left, right = compared[1]

@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ....dialects import ir
 from ....dialects.fp8 import fp8_format
 from ....dialects.headrace import DequantizeOp, dequantize, quantize
-from ....dialects.ir.bindings import (
-    DenseI32ArrayAttr,
-    Operation,
-    RankedTensorType,
-    Type,
-    Value,
-    defining_op,
-    operations_of,
-)
 from ....dialects.ops.constraints import is_wide_float, shape_of
 from ....dialects.upstream.generic import GENERIC, is_parallel, maps_of
 from ....dialects.upstream.linalg import TensorBuilder, element_of, tensor_type, with_element_type
@@ -55,9 +47,9 @@ class RaiseLinalgQuantize(Pattern[_Quantization]):
 
     roots = (GENERIC, "arith.truncf")
 
-    def match(self, op: Operation) -> _Quantization | Miss:
+    def match(self, op: ir.Operation) -> _Quantization | Miss:
         type_ = op.results[0].type if len(op.results) == 1 else None
-        if not isinstance(type_, RankedTensorType):
+        if not isinstance(type_, ir.RankedTensorType):
             return _OTHER_KIND
         format_ = fp8_format(type_)
         made = maker(Term(op.results[0], tuple(range(type_.rank)))) if format_ else None
@@ -80,7 +72,7 @@ class RaiseLinalgQuantize(Pattern[_Quantization]):
             return Miss(f"a value of {element_of(value.value.type)} is converted to {format_.name}")
         return _Quantization(value, scale, mode, clamp is not None)
 
-    def rewrite(self, op: Operation, match: _Quantization, rewriter: Rewriter) -> None:
+    def rewrite(self, op: ir.Operation, match: _Quantization, rewriter: Rewriter) -> None:
         ip, loc = rewriter.before(op), op.location
         new = quantize(
             _materialized(match.input, rewriter),
@@ -93,7 +85,7 @@ class RaiseLinalgQuantize(Pattern[_Quantization]):
         )
         rewriter.replace(op, [new.result])
 
-    def missed(self, op: Operation, miss: Miss) -> None:
+    def missed(self, op: ir.Operation, miss: Miss) -> None:
         remark(op, f"not raised to headrace.quantize: {miss.reason}")
 
 
@@ -110,28 +102,28 @@ def _scaling(term: Term, shape: list[int]) -> tuple[Term, LinalgScale, str] | No
     return None
 
 
-def _is_whole(term: Term, type_: RankedTensorType) -> bool:
+def _is_whole(term: Term, type_: ir.RankedTensorType) -> bool:
     """Whether the term is the element at the same place, of a tensor that is
     there or that a body can be made to give."""
     if term.place != tuple(range(type_.rank)):
         return False
     if term.is_tensor:
         return list(tensor_type(term.value).shape) == list(type_.shape)
-    op = defining_op(term.value)
+    op = ir.defining_op(term.value)
     parent = None if op is None else op.parent
     return parent is not None and is_pointwise(parent.operation)
 
 
-def _materialized(term: Term, rewriter: Rewriter) -> Value:
+def _materialized(term: Term, rewriter: Rewriter) -> ir.Value:
     """The tensor of a term that ``_is_whole``: its generic, cut short after it."""
     if term.is_tensor:
         return term.value
-    scalar = defining_op(term.value)
+    scalar = ir.defining_op(term.value)
     assert scalar is not None
     parent = scalar.parent
     assert parent is not None
     generic = parent.operation
-    number = operations_of(body_of(generic)).index(scalar)
+    number = ir.operations_of(body_of(generic)).index(scalar)
     b = TensorBuilder(rewriter.before(generic), generic.location)
     type_ = with_element_type(generic.results[0].type, term.value.type)
     out = generic.operands[len(generic.operands) - 1]
@@ -141,7 +133,7 @@ def _materialized(term: Term, rewriter: Rewriter) -> Value:
     new.results[0].set_type(type_)
     block = body_of(new)
     block.arguments[len(block.arguments) - 1].set_type(term.value.type)
-    steps = operations_of(block)
+    steps = ir.operations_of(block)
     steps[-1].operands[0] = steps[number].results[0]
     for step in reversed(steps[number + 1 : -1]):
         step.erase()
@@ -152,9 +144,9 @@ def _materialized(term: Term, rewriter: Rewriter) -> Value:
 @dataclass(frozen=True)
 class _Widening:
     operand: int
-    source: Value  # of fp8
-    type: Type
-    steps: tuple[Operation, ...]
+    source: ir.Value  # of fp8
+    type: ir.Type
+    steps: tuple[ir.Operation, ...]
 
 
 class RaiseLinalgDequantize(Pattern[_Widening]):
@@ -169,10 +161,10 @@ class RaiseLinalgDequantize(Pattern[_Widening]):
 
     roots = (GENERIC, "arith.extf")
 
-    def match(self, op: Operation) -> _Widening | Miss:
+    def match(self, op: ir.Operation) -> _Widening | Miss:
         if op.name == "arith.extf":
             source = _fp8_source(op.operands[0])
-            if source is None or not isinstance(op.results[0].type, RankedTensorType):
+            if source is None or not isinstance(op.results[0].type, ir.RankedTensorType):
                 return _OTHER_KIND
             return _Widening(0, source, op.results[0].type, ())
         for number, operand in enumerate(_inputs(op)):
@@ -187,8 +179,8 @@ class RaiseLinalgDequantize(Pattern[_Widening]):
                 return _Widening(number, source, type_, tuple(users))
         return _OTHER_KIND
 
-    def rewrite(self, op: Operation, match: _Widening, rewriter: Rewriter) -> None:
-        old = defining_op(op.operands[match.operand])
+    def rewrite(self, op: ir.Operation, match: _Widening, rewriter: Rewriter) -> None:
+        old = ir.defining_op(op.operands[match.operand])
         new = dequantize(
             match.source, None, match.type, loc=op.location, ip=rewriter.before(op)
         ).operation
@@ -201,10 +193,10 @@ class RaiseLinalgDequantize(Pattern[_Widening]):
 class _Scaling:
     operand: int
     converted: DequantizeOp
-    shapes: tuple[Operation, ...]  # between the convert and the scale, first one first
+    shapes: tuple[ir.Operation, ...]  # between the convert and the scale, first one first
     scale: LinalgScale
     mode: str
-    steps: tuple[Operation, ...]
+    steps: tuple[ir.Operation, ...]
 
 
 class FoldLinalgScale(Pattern[_Scaling]):
@@ -223,7 +215,7 @@ class FoldLinalgScale(Pattern[_Scaling]):
 
     roots = (GENERIC, *_MODES)
 
-    def match(self, op: Operation) -> _Scaling | Miss:
+    def match(self, op: ir.Operation) -> _Scaling | Miss:
         if op.name != GENERIC:
             return self._of_arith(op)
         maps = maps_of(op)
@@ -248,9 +240,9 @@ class FoldLinalgScale(Pattern[_Scaling]):
                 return _Scaling(number, *found, scale, _MODES[step.name], (step,))
         return _OTHER_KIND
 
-    def _of_arith(self, op: Operation) -> _Scaling | Miss:
+    def _of_arith(self, op: ir.Operation) -> _Scaling | Miss:
         type_ = op.results[0].type
-        if not isinstance(type_, RankedTensorType):
+        if not isinstance(type_, ir.RankedTensorType):
             return _OTHER_KIND
         for data in (0, 1) if op.name == "arith.mulf" else (0,):
             found = _unscaled(op.operands[data], op)
@@ -261,7 +253,7 @@ class FoldLinalgScale(Pattern[_Scaling]):
                 return _Scaling(data, *found, scale, _MODES[op.name], ())
         return _OTHER_KIND
 
-    def rewrite(self, op: Operation, match: _Scaling, rewriter: Rewriter) -> None:
+    def rewrite(self, op: ir.Operation, match: _Scaling, rewriter: Rewriter) -> None:
         ip = rewriter.before(op)
         narrow = match.converted.input
         for shape in match.shapes:
@@ -283,31 +275,35 @@ class FoldLinalgScale(Pattern[_Scaling]):
             rewriter.erase_if_dead(wide)
 
 
-def _place(step: Operation, operand: int, place: tuple[int, ...]) -> tuple[int, ...]:
+def _place(step: ir.Operation, operand: int, place: tuple[int, ...]) -> tuple[int, ...]:
     """Empty for a scalar from outside the body."""
     value = step.operands[operand]
-    op = defining_op(value)
+    op = ir.defining_op(value)
     block = value.owner if op is None else op.block
     return place if block == step.block else ()
 
 
-def _fp8_source(value: Value) -> Value | None:
+def _fp8_source(value: ir.Value) -> ir.Value | None:
     """The fp8 value that ``value`` is, or is the exact widening of."""
-    if not isinstance(value.type, RankedTensorType):
+    if not isinstance(value.type, ir.RankedTensorType):
         return None
     if fp8_format(value.type) is not None:
         return value
-    op = defining_op(value)
+    op = ir.defining_op(value)
     if op is None or op.name != DequantizeOp.OPERATION_NAME:
         return None
     view = DequantizeOp(op)
     return view.input if view.scale is None else None
 
 
-def _unscaled(value: Value, user: Operation) -> tuple[DequantizeOp, tuple[Operation, ...]] | None:
+def _unscaled(
+    value: ir.Value, user: ir.Operation
+) -> tuple[DequantizeOp, tuple[ir.Operation, ...]] | None:
     """The dequantize without scale behind reshapes in the user's block, and those."""
-    shapes: list[Operation] = []
-    while (op := defining_op(value)) is not None and op.name in _SHAPES and op.block == user.block:
+    shapes: list[ir.Operation] = []
+    while (
+        (op := ir.defining_op(value)) is not None and op.name in _SHAPES and op.block == user.block
+    ):
         shapes.insert(0, op)
         value = op.operands[0]
     if op is None or op.name != DequantizeOp.OPERATION_NAME:
@@ -316,20 +312,24 @@ def _unscaled(value: Value, user: Operation) -> tuple[DequantizeOp, tuple[Operat
     return (view, tuple(shapes)) if view.scale is None else None
 
 
-def _inputs(generic: Operation) -> list[Value]:
+def _inputs(generic: ir.Operation) -> list[ir.Value]:
     """The operands that a parallel generic reads; none of one that reduces."""
     if not is_parallel(generic):
         return []
-    count = DenseI32ArrayAttr(generic.attributes["operandSegmentSizes"])[0]
+    count = ir.DenseI32ArrayAttr(generic.attributes["operandSegmentSizes"])[0]
     return list(generic.operands)[:count]
 
 
-def _users(generic: Operation, number: int) -> list[Operation]:
+def _users(generic: ir.Operation, number: int) -> list[ir.Operation]:
     return [use.owner.operation for use in body_of(generic).arguments[number].uses]
 
 
 def _take_operand(
-    op: Operation, number: int, value: Value, steps: tuple[Operation, ...], rewriter: Rewriter
+    op: ir.Operation,
+    number: int,
+    value: ir.Value,
+    steps: tuple[ir.Operation, ...],
+    rewriter: Rewriter,
 ) -> None:
     """Makes ``value`` stand for what ``steps`` compute of an operand; ``op``
     goes if it does no more than that."""
@@ -342,7 +342,7 @@ def _take_operand(
         step.results[0].replace_all_uses_with(argument)
         rewriter.erase(step)
     whole = is_pointwise(op) and maps_of(op)[number] == maps_of(op)[-1]
-    if whole and operations_of(body_of(op))[-1].operands[0] == argument:
+    if whole and ir.operations_of(body_of(op))[-1].operands[0] == argument:
         rewriter.replace(op, [value])
         return
     rewriter.set_operand(op, number, value)

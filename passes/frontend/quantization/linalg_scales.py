@@ -5,18 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ....dialects.ir.bindings import (
-    DenseElementsAttr,
-    DenseI64ArrayAttr,
-    FloatAttr,
-    InsertionPoint,
-    Location,
-    Operation,
-    RankedTensorType,
-    Value,
-    defining_op,
-    operations_of,
-)
+from ....dialects import ir
 from ....dialects.upstream.generic import GENERIC
 from ....dialects.upstream.linalg import TensorBuilder, element_of, tensor_type
 from ....dialects.upstream.tensor import with_shape
@@ -32,14 +21,16 @@ class LinalgScale:
     rank: int
     dims: tuple[int, ...]
 
-    def make(self, ip: InsertionPoint, loc: Location) -> Value:
+    def make(self, ip: ir.InsertionPoint, loc: ir.Location) -> ir.Value:
         """The value that a headrace op takes: of one element, or of the data's rank."""
         b = TensorBuilder(ip, loc)
         value, number = self.term.value, number_of(self.term)
         element = element_of(value.type)
-        scalar = RankedTensorType.get([], element, loc=loc)
+        scalar = ir.RankedTensorType.get([], element, loc=loc)
         if number is not None:
-            dense = DenseElementsAttr.get_splat(scalar, FloatAttr.get(element, number, loc=loc))
+            dense = ir.DenseElementsAttr.get_splat(
+                scalar, ir.FloatAttr.get(element, number, loc=loc)
+            )
             return b.op("arith.constant", [], scalar, {"value": dense})
         if not self.term.is_tensor:
             return b.op("tensor.from_elements", [value], scalar)
@@ -67,7 +58,7 @@ def find_scale(term: Term, shape: list[int]) -> LinalgScale | None:
     if number_of(term) is not None:
         return LinalgScale(term, len(shape), ())
     if not term.is_tensor:
-        op = defining_op(term.value)
+        op = ir.defining_op(term.value)
         parent = None if op is None else op.parent
         inside = parent is not None and parent.operation.name == GENERIC
         return None if inside else LinalgScale(term, len(shape), ())
@@ -89,7 +80,7 @@ def find_scale(term: Term, shape: list[int]) -> LinalgScale | None:
 
 def _spread(term: Term) -> Term:
     """Through what only broadcasts."""
-    while term.is_tensor and (op := defining_op(term.value)) is not None:
+    while term.is_tensor and (op := ir.defining_op(term.value)) is not None:
         source = _broadcast_source(op, term.place)
         if source is None:
             break
@@ -97,13 +88,13 @@ def _spread(term: Term) -> Term:
     return term
 
 
-def _broadcast_source(op: Operation, place: Place) -> Term | None:
+def _broadcast_source(op: ir.Operation, place: Place) -> Term | None:
     if op.name in ("tensor.splat", "linalg.fill"):
         return Term(op.operands[0])
     if op.name == "linalg.broadcast":
-        added = list(DenseI64ArrayAttr(op.attributes["dimensions"]))
+        added = list(ir.DenseI64ArrayAttr(op.attributes["dimensions"]))
         return Term(op.operands[0], tuple(p for d, p in enumerate(place) if d not in added))
     if not is_pointwise(op):
         return None
-    inner = settled(Term(operations_of(body_of(op))[-1].operands[0], place))
+    inner = settled(Term(ir.operations_of(body_of(op))[-1].operands[0], place))
     return inner if inner.is_tensor else None

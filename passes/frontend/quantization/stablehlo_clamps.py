@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....dialects.ir.bindings import RankedTensorType, Value, defining_op
+from ....dialects import ir
 from ....dialects.ops.constraints import is_per_tensor, shape_of
 from ....dialects.upstream.stablehlo import constant_elements
 from ...rewriting import Miss
@@ -14,14 +14,14 @@ _LOWER = "stablehlo.maximum"
 _UPPER = "stablehlo.minimum"
 
 
-def find_clamp(value: Value) -> Clamp[Value] | Miss | None:
+def find_clamp(value: ir.Value) -> Clamp[ir.Value] | Miss | None:
     """The clamp that makes ``value``, None if there is none.
 
     Takes stablehlo.clamp, and maximum and minimum in either nesting and
     operand order. A Miss says why what looks like a clamp is not one with
     two constant bounds.
     """
-    op = defining_op(value)
+    op = ir.defining_op(value)
     if op is not None and op.name == _CLAMP:
         low, high = uniform_value(op.operands[0]), uniform_value(op.operands[2])
         if low is None or high is None:
@@ -30,8 +30,8 @@ def find_clamp(value: Value) -> Clamp[Value] | Miss | None:
     return nested_clamp(value, _limit)
 
 
-def _limit(value: Value) -> Limit[Value] | Miss | None:
-    op = defining_op(value)
+def _limit(value: ir.Value) -> Limit[ir.Value] | Miss | None:
+    op = ir.defining_op(value)
     if op is None or op.name not in (_LOWER, _UPPER):
         return None
     for bound, other in ((op.operands[0], op.operands[1]), (op.operands[1], op.operands[0])):
@@ -44,15 +44,15 @@ def _limit(value: Value) -> Limit[Value] | Miss | None:
     return None  # of two ordinary tensors
 
 
-def _is_spread_scalar(value: Value) -> bool:
-    op = defining_op(value)
+def _is_spread_scalar(value: ir.Value) -> bool:
+    op = ir.defining_op(value)
     if op is None or not op.name.endswith("broadcast_in_dim"):
         return False
     source = op.operands[0]
-    return isinstance(source.type, RankedTensorType) and is_per_tensor(shape_of(source))
+    return isinstance(source.type, ir.RankedTensorType) and is_per_tensor(shape_of(source))
 
 
-def _no_number(bound: Value) -> str:
+def _no_number(bound: ir.Value) -> str:
     if constant_elements(bound) is not None:
         return "a bound of the clamp is not the same for all elements"
     return "a bound of the clamp is not a constant"

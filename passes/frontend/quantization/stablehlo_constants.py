@@ -4,51 +4,40 @@ from __future__ import annotations
 
 import math
 
-from ....dialects.ir.bindings import (
-    BF16Type,
-    F16Type,
-    F32Type,
-    F64Type,
-    FloatAttr,
-    IntegerAttr,
-    RankedTensorType,
-    Type,
-    Value,
-    defining_op,
-)
+from ....dialects import ir
 from ....dialects.upstream.stablehlo import splat_element
 
 # Ops that repeat or rearrange elements.
 _SPREADS = ("stablehlo.broadcast_in_dim", "stablehlo.dynamic_broadcast_in_dim", "stablehlo.reshape")
 
 # Bits of the significand, and the exponent of the largest power of two.
-_FORMATS: dict[type[Type], tuple[int, int]] = {
-    BF16Type: (8, 127),
-    F16Type: (11, 15),
-    F32Type: (24, 127),
-    F64Type: (53, 1023),
+_FORMATS: dict[type[ir.Type], tuple[int, int]] = {
+    ir.BF16Type: (8, 127),
+    ir.F16Type: (11, 15),
+    ir.F32Type: (24, 127),
+    ir.F64Type: (53, 1023),
 }
 
 
-def uniform_value(value: Value) -> float | None:
+def uniform_value(value: ir.Value) -> float | None:
     """The number that all elements of ``value`` are, None if not known.
 
     Looks through broadcasts, reshapes, negations and conversions of a
     constant, and rounds as each conversion to bf16, f16, f32 or f64 does.
     """
-    steps: list[Type | None] = []  # a conversion's target; None negates
+    steps: list[ir.Type | None] = []  # a conversion's target; None negates
     while (element := splat_element(value)) is None:
-        op = defining_op(value)
+        op = ir.defining_op(value)
         if op is None:
             return None
         if op.name == "stablehlo.convert":
-            steps.append(RankedTensorType(op.results[0].type).element_type)
+            steps.append(ir.RankedTensorType(op.results[0].type).element_type)
         elif op.name == "stablehlo.negate":
             steps.append(None)
         elif op.name not in _SPREADS:
             return None
         value = op.operands[0]
-    if not isinstance(element, FloatAttr | IntegerAttr):
+    if not isinstance(element, ir.FloatAttr | ir.IntegerAttr):
         return None
     number: float | None = float(element.value)
     for step in reversed(steps):
@@ -57,7 +46,7 @@ def uniform_value(value: Value) -> float | None:
     return number
 
 
-def rounded(number: float, type_: Type) -> float | None:
+def rounded(number: float, type_: ir.Type) -> float | None:
     """``number`` in a float type, round to nearest even; None for other types."""
     if type(type_) not in _FORMATS:
         return None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ....dialects import ir
 from ....dialects.fp8 import Fp8Format, fp8_format
 from ....dialects.headrace import DequantizeOp, dequantize, quantize
-from ....dialects.ir.bindings import Block, Operation, RankedTensorType, Type, Value, defining_op
 from ....dialects.ops.constraints import element_type_of, is_wide_float
 from ....dialects.upstream.stablehlo import constant_elements, retargeted
 from ...remarks import remark
@@ -27,14 +27,14 @@ _OTHER_KIND = Miss("not of this kind", silent=True)
 class _Scaled:
     """A value times or over a scale."""
 
-    input: Value
+    input: ir.Value
     scale: Scale
     mode: str
 
 
-def _find_scaling(value: Value) -> _Scaled | None:
+def _find_scaling(value: ir.Value) -> _Scaled | None:
     """``value`` as ``input / scale``, ``input * scale`` or ``scale * input``."""
-    op = defining_op(value)
+    op = ir.defining_op(value)
     if op is None or op.name not in _MODES:
         return None
     left, right = op.operands
@@ -45,16 +45,16 @@ def _find_scaling(value: Value) -> _Scaled | None:
     return None
 
 
-def _wide_element(type_: Type) -> Type | None:
+def _wide_element(type_: ir.Type) -> ir.Type | None:
     """The element type of a plain tensor of bf16, f16, f32 or f64, else None."""
-    if not isinstance(type_, RankedTensorType) or type_.encoding is not None:
+    if not isinstance(type_, ir.RankedTensorType) or type_.encoding is not None:
         return None
     return type_.element_type if is_wide_float(type_.element_type) else None
 
 
 @dataclass(frozen=True)
 class _Quantization:
-    input: Value
+    input: ir.Value
     scaling: _Scaled | None
     saturate: bool
     note: str
@@ -77,7 +77,7 @@ class RaiseQuantize(Pattern[_Quantization]):
 
     roots = (CONVERT,)
 
-    def match(self, op: Operation) -> _Quantization | Miss:
+    def match(self, op: ir.Operation) -> _Quantization | Miss:
         source, format_ = op.operands[0], fp8_format(op.results[0].type)
         if format_ is None:
             return _OTHER_KIND
@@ -97,7 +97,7 @@ class RaiseQuantize(Pattern[_Quantization]):
             value = scaling.input
         return _Quantization(value, scaling, clamp is not None, note)
 
-    def rewrite(self, op: Operation, match: _Quantization, rewriter: Rewriter) -> None:
+    def rewrite(self, op: ir.Operation, match: _Quantization, rewriter: Rewriter) -> None:
         ip, loc = rewriter.before(op), op.location
         if match.note:
             remark(op, match.note)
@@ -112,23 +112,23 @@ class RaiseQuantize(Pattern[_Quantization]):
         )
         rewriter.replace(op, [new.result])
 
-    def missed(self, op: Operation, miss: Miss) -> None:
+    def missed(self, op: ir.Operation, miss: Miss) -> None:
         remark(op, f"not raised to headrace.quantize: {miss.reason}")
 
 
-def _source_kind(type_: Type) -> str:
+def _source_kind(type_: ir.Type) -> str:
     if fp8_format(type_):
         return f"a value that is {element_name(type_)} already"
     return f"a value of {element_name(type_)}, not of bf16, f16, f32 or f64,"
 
 
-def element_name(type_: Type) -> str:
-    return str(type_.element_type if isinstance(type_, RankedTensorType) else type_)
+def element_name(type_: ir.Type) -> str:
+    return str(type_.element_type if isinstance(type_, ir.RankedTensorType) else type_)
 
 
-def _earlier_clamp_miss(source: Value, format_: Fp8Format) -> Miss | None:
+def _earlier_clamp_miss(source: ir.Value, format_: Fp8Format) -> Miss | None:
     """A clamp to the format's range in another type than the convert's."""
-    op = defining_op(source)
+    op = ir.defining_op(source)
     if op is None or op.name != CONVERT or _wide_element(op.operands[0].type) is None:
         return None
     clamp = find_clamp(op.operands[0])
@@ -140,9 +140,9 @@ def _earlier_clamp_miss(source: Value, format_: Fp8Format) -> Miss | None:
     )
 
 
-def _unscaled_note(value: Value) -> str:
+def _unscaled_note(value: ir.Value) -> str:
     """Why what looks like a scale is not taken into the quantize."""
-    op = defining_op(value)
+    op = ir.defining_op(value)
     if op is None:
         return ""
     if op.name in _MODES:
@@ -168,7 +168,7 @@ class RaiseDequantize(Pattern[None]):
 
     roots = (CONVERT,)
 
-    def match(self, op: Operation) -> Miss | None:
+    def match(self, op: ir.Operation) -> Miss | None:
         source, result = op.operands[0].type, op.results[0].type
         format_ = fp8_format(source)
         if format_ is None or fp8_format(result) is not None:
@@ -177,19 +177,19 @@ class RaiseDequantize(Pattern[None]):
             return Miss(f"{format_.name} is converted to {element_name(result)}")
         return None
 
-    def rewrite(self, op: Operation, match: None, rewriter: Rewriter) -> None:
+    def rewrite(self, op: ir.Operation, match: None, rewriter: Rewriter) -> None:
         new = dequantize(
             op.operands[0], None, op.results[0].type, loc=op.location, ip=rewriter.before(op)
         )
         rewriter.replace(op, [new.result])
 
-    def missed(self, op: Operation, miss: Miss) -> None:
+    def missed(self, op: ir.Operation, miss: Miss) -> None:
         remark(op, f"not raised to headrace.dequantize: {miss.reason}")
 
 
-def _unscaled(value: Value) -> DequantizeOp | None:
+def _unscaled(value: ir.Value) -> DequantizeOp | None:
     """The dequantize without scale that makes ``value``, else None."""
-    op = defining_op(value)
+    op = ir.defining_op(value)
     if op is None or op.name != DequantizeOp.OPERATION_NAME:
         return None
     view = DequantizeOp(op)
@@ -211,13 +211,13 @@ class WidenDequantize(Pattern[DequantizeOp]):
 
     roots = (CONVERT,)
 
-    def match(self, op: Operation) -> DequantizeOp | Miss:
+    def match(self, op: ir.Operation) -> DequantizeOp | Miss:
         first = _unscaled(op.operands[0])
         if first is None or _wide_element(op.results[0].type) is None:
             return _OTHER_KIND
         return first
 
-    def rewrite(self, op: Operation, match: DequantizeOp, rewriter: Rewriter) -> None:
+    def rewrite(self, op: ir.Operation, match: DequantizeOp, rewriter: Rewriter) -> None:
         new = dequantize(
             match.input, None, op.results[0].type, loc=op.location, ip=rewriter.before(op)
         )
@@ -228,20 +228,20 @@ class WidenDequantize(Pattern[DequantizeOp]):
 @dataclass(frozen=True)
 class _Dequantization:
     converted: DequantizeOp
-    moves: tuple[Operation, ...]  # between the convert and the scale, first one first
+    moves: tuple[ir.Operation, ...]  # between the convert and the scale, first one first
     scale: Scale
     mode: str
 
 
 def _moved_unscaled(
-    value: Value, block: Block
-) -> tuple[DequantizeOp, tuple[Operation, ...]] | None:
+    value: ir.Value, block: ir.Block
+) -> tuple[DequantizeOp, tuple[ir.Operation, ...]] | None:
     """The dequantize without scale behind reshapes and transposes, and those.
 
     They must be in ``block``: none shall be moved into a loop.
     """
-    moves: list[Operation] = []
-    while (op := defining_op(value)) is not None and op.name in _MOVES and op.block == block:
+    moves: list[ir.Operation] = []
+    while (op := ir.defining_op(value)) is not None and op.name in _MOVES and op.block == block:
         moves.append(op)
         value = op.operands[0]
     converted = _unscaled(value)
@@ -265,7 +265,7 @@ class FoldDequantizeScale(Pattern[_Dequantization]):
 
     roots = (MULTIPLY, DIVIDE)
 
-    def match(self, op: Operation) -> _Dequantization | Miss:
+    def match(self, op: ir.Operation) -> _Dequantization | Miss:
         orders = ((0, 1), (1, 0)) if op.name == MULTIPLY else ((0, 1),)
         for data, factor in orders:
             found = _moved_unscaled(op.operands[data], op.block)
@@ -277,7 +277,7 @@ class FoldDequantizeScale(Pattern[_Dequantization]):
                 return Miss("the scale is not a broadcast")
         return _OTHER_KIND
 
-    def rewrite(self, op: Operation, match: _Dequantization, rewriter: Rewriter) -> None:
+    def rewrite(self, op: ir.Operation, match: _Dequantization, rewriter: Rewriter) -> None:
         ip = rewriter.before(op)
         narrow = match.converted.input
         for move in match.moves:
@@ -294,7 +294,7 @@ class FoldDequantizeScale(Pattern[_Dequantization]):
         for wide in (*reversed(match.moves), match.converted):
             rewriter.erase_if_dead(wide)
 
-    def missed(self, op: Operation, miss: Miss) -> None:
+    def missed(self, op: ir.Operation, miss: Miss) -> None:
         remark(op, f"not taken into headrace.dequantize: {miss.reason}")
 
 
@@ -303,7 +303,7 @@ class ExplainBitcast(Pattern[None]):
 
     roots = ("stablehlo.bitcast_convert",)
 
-    def match(self, op: Operation) -> Miss | None:
+    def match(self, op: ir.Operation) -> Miss | None:
         source, result = op.operands[0].type, op.results[0].type
         if fp8_format(source) is None and fp8_format(result) is None:
             return _OTHER_KIND
@@ -312,7 +312,7 @@ class ExplainBitcast(Pattern[None]):
             f"bitcast_convert from {names} keeps the bits; stablehlo.convert keeps the value"
         )
 
-    def missed(self, op: Operation, miss: Miss) -> None:
+    def missed(self, op: ir.Operation, miss: Miss) -> None:
         remark(op, f"not raised: {miss.reason}")
 
 

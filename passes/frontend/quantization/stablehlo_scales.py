@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ....dialects.ir.bindings import InsertionPoint, Location, Operation, Value, defining_op
+from ....dialects import ir
 from ....dialects.ops.constraints import DYNAMIC, element_type_of, is_per_tensor, shape_of
 from ....dialects.upstream.stablehlo import i64_array, reshape, splat_constant, splat_element
 
@@ -27,10 +27,10 @@ _LONGEST = 16
 class Scale:
     """A scale as the graph has it: ``source``, seen with sizes ``shape``."""
 
-    source: Value
+    source: ir.Value
     shape: tuple[int, ...]
 
-    def make(self, ip: InsertionPoint, loc: Location) -> Value:
+    def make(self, ip: ir.InsertionPoint, loc: ir.Location) -> ir.Value:
         """The value that a headrace op takes; ``source`` itself if it fits."""
         if shape_of(self.source) == list(self.shape):
             return self.source
@@ -40,14 +40,14 @@ class Scale:
         return reshape(self.source, self.shape, loc=loc, ip=ip)
 
 
-def find_scale(value: Value) -> Scale | None:
+def find_scale(value: ir.Value) -> Scale | None:
     """The scale that ``value`` spreads over its shape, None if it is none.
 
     A value that varies freely over its shape is no scale, whatever its shape.
     """
-    spreads: list[Operation] = []
+    spreads: list[ir.Operation] = []
     source = value
-    while len(spreads) < _LONGEST and (op := defining_op(source)) and op.name in _SPREADS:
+    while len(spreads) < _LONGEST and (op := ir.defining_op(source)) and op.name in _SPREADS:
         spreads.insert(0, op)
         source = op.operands[0]
     if is_per_tensor(shape_of(source)):
@@ -62,7 +62,7 @@ def find_scale(value: Value) -> Scale | None:
     return None
 
 
-def _blocks(shape: list[int], spreads: Sequence[Operation]) -> list[int] | None:
+def _blocks(shape: list[int], spreads: Sequence[ir.Operation]) -> list[int] | None:
     """Sizes of the grid of blocks over which ``spreads`` spread a tensor.
 
     Each dimension's index is followed as digits. None where the result is

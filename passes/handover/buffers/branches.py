@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ....dialects.ir.bindings import Block, DenseI32ArrayAttr, Operation, error_at
+from ....dialects import ir
 
 
-def forwarded_operand(branch: Operation, target: Block, argument: int) -> list[int]:
+def forwarded_operand(branch: ir.Operation, target: ir.Block, argument: int) -> list[int]:
     """Positions of the operands that ``target`` gets as that argument.
 
     One per edge to the block: a conditional branch may have two. Raises
@@ -18,20 +18,20 @@ def forwarded_operand(branch: Operation, target: Block, argument: int) -> list[i
     return found
 
 
-def _starts(branch: Operation) -> list[int]:
+def _starts(branch: ir.Operation) -> list[int]:
     """Where the operands of each successor begin."""
     if branch.name == "cf.br":
         return [0]
     if branch.name == "cf.cond_br":
-        sizes = list(DenseI32ArrayAttr(branch.attributes["operandSegmentSizes"]))
+        sizes = list(ir.DenseI32ArrayAttr(branch.attributes["operandSegmentSizes"]))
         return [sizes[0], sizes[0] + sizes[1]]
     if branch.name == "cf.switch":
-        sizes = list(DenseI32ArrayAttr(branch.attributes["case_operand_segments"]))
-        default = list(DenseI32ArrayAttr(branch.attributes["operandSegmentSizes"]))[1]
+        sizes = list(ir.DenseI32ArrayAttr(branch.attributes["case_operand_segments"]))
+        default = list(ir.DenseI32ArrayAttr(branch.attributes["operandSegmentSizes"]))[1]
         starts = [1]
         position = 1 + default
         for size in sizes:
             starts.append(position)
             position += size
         return starts
-    raise error_at(branch, f"'{branch.name}' is not a branch of the cf dialect")
+    raise ir.error_at(branch, f"'{branch.name}' is not a branch of the cf dialect")

@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-from ....dialects.ir.bindings import (
-    Attribute,
-    Block,
-    FlatSymbolRefAttr,
-    Operation,
-    RankedTensorType,
-    StringAttr,
-    Value,
-    operations_of,
-    walk,
-)
-from ....dialects.ir.functions import argument_attributes
+from ....dialects import ir
 from ....dialects.iree.flow import AFFINITY
 from .branches import forwarded_operand
 
 
-def devices_of_values(module: Operation, function: Operation) -> dict[Value, Attribute]:
+def devices_of_values(module: ir.Operation, function: ir.Operation) -> dict[ir.Value, ir.Attribute]:
     """The affinities of a function's tensors, as ``flow.tensor.transfer`` has them.
 
     An op is where its first operand is that is anywhere in particular, a block
@@ -27,13 +16,13 @@ def devices_of_values(module: Operation, function: Operation) -> dict[Value, Att
     branches.
     """
     globals_ = {
-        StringAttr(op.attributes["sym_name"]).value: op.attributes["stream.affinity"]
-        for op in operations_of(module.regions[0].blocks[0])
+        ir.StringAttr(op.attributes["sym_name"]).value: op.attributes["stream.affinity"]
+        for op in ir.operations_of(module.regions[0].blocks[0])
         if op.name == "util.global" and "stream.affinity" in op.attributes
     }
-    found: dict[Value, Attribute] = {}
+    found: dict[ir.Value, ir.Attribute] = {}
     blocks = list(function.regions[0].blocks)
-    for argument, given in zip(blocks[0].arguments, argument_attributes(function), strict=True):
+    for argument, given in zip(blocks[0].arguments, ir.argument_attributes(function), strict=True):
         if AFFINITY in given:
             found[argument] = given[AFFINITY]
     known = -1
@@ -42,15 +31,15 @@ def devices_of_values(module: Operation, function: Operation) -> dict[Value, Att
         for block in blocks:
             if block != blocks[0]:
                 _arguments(block, found)
-            for op in operations_of(block):
+            for op in ir.operations_of(block):
                 _results(op, globals_, found)
     return found
 
 
-def _arguments(block: Block, found: dict[Value, Attribute]) -> None:
-    branches = [operations_of(predecessor)[-1] for predecessor in block.predecessors]
+def _arguments(block: ir.Block, found: dict[ir.Value, ir.Attribute]) -> None:
+    branches = [ir.operations_of(predecessor)[-1] for predecessor in block.predecessors]
     for argument in block.arguments:
-        if argument in found or not isinstance(argument.type, RankedTensorType):
+        if argument in found or not isinstance(argument.type, ir.RankedTensorType):
             continue
         for branch in branches:
             for index in forwarded_operand(branch, block, argument.arg_number):
@@ -58,19 +47,21 @@ def _arguments(block: Block, found: dict[Value, Attribute]) -> None:
                     found[argument] = found[branch.operands[index]]
 
 
-def _results(op: Operation, globals_: dict[str, Attribute], found: dict[Value, Attribute]) -> None:
-    tensors = [result for result in op.results if isinstance(result.type, RankedTensorType)]
+def _results(
+    op: ir.Operation, globals_: dict[str, ir.Attribute], found: dict[ir.Value, ir.Attribute]
+) -> None:
+    tensors = [result for result in op.results if isinstance(result.type, ir.RankedTensorType)]
     if not tensors or tensors[0] in found:
         return
-    device: Attribute | None
+    device: ir.Attribute | None
     if op.name == "flow.tensor.transfer":
         device = op.attributes["target"]
     elif op.name == "util.global.load":
-        device = globals_.get(FlatSymbolRefAttr(op.attributes["global"]).value)
+        device = globals_.get(ir.FlatSymbolRefAttr(op.attributes["global"]).value)
     elif "stream.affinity" in op.attributes:
         device = op.attributes["stream.affinity"]
     else:
-        ops = walk(op) if len(op.regions) else [op]
+        ops = ir.walk(op) if len(op.regions) else [op]
         operands = (operand for each in ops for operand in each.operands)
         device = next((found[operand] for operand in operands if operand in found), None)
     if device is not None:

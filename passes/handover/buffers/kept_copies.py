@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....dialects.ir.bindings import Attribute, DenseI32ArrayAttr, DenseI64ArrayAttr, Value
+from ....dialects import ir
 from ....dialects.iree.flow import allocate
 from ....dialects.upstream.linalg import TensorBuilder, tensor_type
 from ....dialects.upstream.tensor import (
@@ -14,7 +14,7 @@ from ....dialects.upstream.tensor import (
 )
 
 
-def kept_copy(b: TensorBuilder, value: Value, device: Attribute | None) -> Value:
+def kept_copy(b: TensorBuilder, value: ir.Value, device: ir.Attribute | None) -> ir.Value:
     """``value`` written into an allocation, in parts: IREE takes what is
     written as a whole for a copy of its own, which it may leave out."""
     type_ = tensor_type(value)
@@ -30,7 +30,7 @@ def kept_copy(b: TensorBuilder, value: Value, device: Attribute | None) -> Value
     return whole
 
 
-def _copy_into_larger(b: TensorBuilder, value: Value, device: Attribute | None) -> Value:
+def _copy_into_larger(b: TensorBuilder, value: ir.Value, device: ir.Attribute | None) -> ir.Value:
     """The same where no dimension can be cut: into all but the last of one more rows."""
     type_ = tensor_type(value)
     size = type_.shape[0]
@@ -41,23 +41,23 @@ def _copy_into_larger(b: TensorBuilder, value: Value, device: Attribute | None) 
     return _first_rows(b, insert_along(b, value, allocate(b, larger, sizes, device), 0, 0), value)
 
 
-def _first_rows(b: TensorBuilder, larger: Value, like: Value) -> Value:
+def _first_rows(b: TensorBuilder, larger: ir.Value, like: ir.Value) -> ir.Value:
     """As much of ``larger`` as ``like`` has."""
     type_ = tensor_type(like)
     sizes = dynamic_sizes(b, like)
     with b.loc.context:
-        attributes: dict[str, Attribute] = {
-            "static_offsets": DenseI64ArrayAttr.get([0] * type_.rank),
-            "static_sizes": DenseI64ArrayAttr.get(list(type_.shape)),
-            "static_strides": DenseI64ArrayAttr.get([1] * type_.rank),
-            "operandSegmentSizes": DenseI32ArrayAttr.get([1, 0, len(sizes), 0]),
+        attributes: dict[str, ir.Attribute] = {
+            "static_offsets": ir.DenseI64ArrayAttr.get([0] * type_.rank),
+            "static_sizes": ir.DenseI64ArrayAttr.get(list(type_.shape)),
+            "static_strides": ir.DenseI64ArrayAttr.get([1] * type_.rank),
+            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0, len(sizes), 0]),
         }
     return b.op("tensor.extract_slice", [larger, *sizes], type_, attributes)
 
 
 def insert_along(
-    b: TensorBuilder, part: Value, whole: Value, dim: int, start: int | Value
-) -> Value:
+    b: TensorBuilder, part: ir.Value, whole: ir.Value, dim: int, start: int | ir.Value
+) -> ir.Value:
     """``part`` in ``whole``, from ``start`` on along ``dim``."""
     shape = list(tensor_type(part).shape)
     offsets = [0] * len(shape)
@@ -66,11 +66,11 @@ def insert_along(
     sizes = dynamic_sizes(b, part)
     segments = [1, 1, len(dynamic_offsets), len(sizes), 0]
     with b.loc.context:
-        attributes: dict[str, Attribute] = {
-            "static_offsets": DenseI64ArrayAttr.get(offsets),
-            "static_sizes": DenseI64ArrayAttr.get(shape),
-            "static_strides": DenseI64ArrayAttr.get([1] * len(shape)),
-            "operandSegmentSizes": DenseI32ArrayAttr.get(segments),
+        attributes: dict[str, ir.Attribute] = {
+            "static_offsets": ir.DenseI64ArrayAttr.get(offsets),
+            "static_sizes": ir.DenseI64ArrayAttr.get(shape),
+            "static_strides": ir.DenseI64ArrayAttr.get([1] * len(shape)),
+            "operandSegmentSizes": ir.DenseI32ArrayAttr.get(segments),
         }
     operands = [part, whole, *dynamic_offsets, *sizes]
     return b.op("tensor.insert_slice", operands, whole.type, attributes)

@@ -13,18 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ....dialects.ir.bindings import (
-    Attribute,
-    Block,
-    BlockArgument,
-    Operation,
-    RankedTensorType,
-    Value,
-    address_of,
-    defining_op,
-    operations_of,
-    walk,
-)
+from ....dialects import ir
 from ....dialects.upstream.tensor import VIEWS
 from .branches import forwarded_operand
 
@@ -44,11 +33,11 @@ _DESTINATION_STYLE = ("linalg.", "iree_linalg_ext.", "tm_tensor.")
 class Use:
     """Operand ``index`` of ``op``."""
 
-    op: Operation
+    op: ir.Operation
     index: int
 
     @property
-    def value(self) -> Value:
+    def value(self) -> ir.Value:
         return self.op.operands[self.index]
 
     def same_as(self, other: Use) -> bool:
@@ -62,12 +51,12 @@ class LaterReaders:
     them: one to where its operand is makes no copy.
     """
 
-    def __init__(self, function: Operation, devices: dict[Value, Attribute]) -> None:
+    def __init__(self, function: ir.Operation, devices: dict[ir.Value, ir.Attribute]) -> None:
         self._blocks = list(function.regions[0].blocks)
         self._devices = devices
         self._reached: dict[tuple[int, int], list[bool]] = {}
 
-    def exposed(self, op: Operation) -> list[Use]:
+    def exposed(self, op: ir.Operation) -> list[Use]:
         """The uses that need a copy of their own, so that nothing reads what ``op`` writes.
 
         They are operands that ``op``, or a dispatch region that it is, may
@@ -78,17 +67,17 @@ class LaterReaders:
             found for use in _updated(op) for found in self._exposed(use, op, sources, {})
         )
 
-    def borrowed(self, op: Operation) -> list[Use]:
+    def borrowed(self, op: ir.Operation) -> list[Use]:
         """The uses by which ``op`` would write into what a caller owns: an argument of
         the function, as an operand or as what branches bring."""
         return _each_once(found for use in _updated(op) for found in self._borrowed(use, {}))
 
-    def _borrowed(self, use: Use, seen: dict[Value, None]) -> list[Use]:
+    def _borrowed(self, use: Use, seen: dict[ir.Value, None]) -> list[Use]:
         root = self.root(use.value)
-        if root in seen or not isinstance(root, BlockArgument):
+        if root in seen or not isinstance(root, ir.BlockArgument):
             return []
         seen[root] = None
-        argument = BlockArgument(root)
+        argument = ir.BlockArgument(root)
         if self._block_index(argument.owner) == 0:
             return [use]
         found: list[Use] = []
@@ -97,7 +86,7 @@ class LaterReaders:
         return found
 
     def _exposed(
-        self, use: Use, op: Operation, sources: Sequence[Value], seen: dict[Value, None]
+        self, use: Use, op: ir.Operation, sources: Sequence[ir.Value], seen: dict[ir.Value, None]
     ) -> list[Use]:
         """For a buffer that ``op`` uses and that is written when all ``sources`` are there."""
         root = self.root(use.value)
@@ -105,7 +94,7 @@ class LaterReaders:
             return []
         seen[root] = None
         readers = [r for r in self.readers(root) if not r.same_as(use)]
-        argument = BlockArgument(root) if isinstance(root, BlockArgument) else None
+        argument = ir.BlockArgument(root) if isinstance(root, ir.BlockArgument) else None
         if not readers and argument is None:
             return []
         done, arguments = computed_by(sources)
@@ -121,17 +110,19 @@ class LaterReaders:
                 found += self._exposed(came, branch, needed, seen)
         return found
 
-    def _may_be_late(self, reader: Operation, op: Operation, root: Value, done: set[int]) -> bool:
+    def _may_be_late(
+        self, reader: ir.Operation, op: ir.Operation, root: ir.Value, done: set[int]
+    ) -> bool:
         """Whether a reader of ``root`` may run after ``op`` or beside it."""
         top = self.top(reader)
         if top == op and not op.name.startswith("cf."):
             return False
         before, at, home = (self._block_index(o) for o in (top.block, op.block, _block_of(root)))
         if before == at:
-            return op.is_before_in_block(top) or top == op or address_of(top) not in done
+            return op.is_before_in_block(top) or top == op or ir.address_of(top) not in done
         if self._reaches(at, before, home):
             return True
-        return self._reaches(before, at, home) and address_of(top) not in done
+        return self._reaches(before, at, home) and ir.address_of(top) not in done
 
     def _reaches(self, start: int, end: int, home: int) -> bool:
         """Whether control may go from block ``start`` to ``end`` and not through ``home``,
@@ -148,39 +139,39 @@ class LaterReaders:
             self._reached[start, home] = found
         return self._reached[start, home][end]
 
-    def _block_index(self, block: Block) -> int:
+    def _block_index(self, block: ir.Block) -> int:
         return self._blocks.index(block)
 
-    def top(self, op: Operation) -> Operation:
+    def top(self, op: ir.Operation) -> ir.Operation:
         """``op``, or the op of the function's own blocks that it is in."""
         while (parent := op.parent) is not None and parent.name != "func.func":
             op = parent.operation
         return op
 
-    def written_root(self, value: Value) -> Value | None:
+    def written_root(self, value: ir.Value) -> ir.Value | None:
         """The value whose buffer ``value`` is in; None where IREE writes into a copy of it."""
         root = self.root(value)
         return None if self._is_never_written(root) else root
 
-    def _is_never_written(self, root: Value) -> bool:
-        op = defining_op(root)
+    def _is_never_written(self, root: ir.Value) -> bool:
+        op = ir.defining_op(root)
         if op is None:
             return self._block_index(_block_of(root)) == 0  # what a caller owns
         return op.name in _NEVER_WRITTEN
 
-    def root(self, value: Value) -> Value:
+    def root(self, value: ir.Value) -> ir.Value:
         """The value whose buffer ``value`` is in."""
-        while (op := defining_op(value)) is not None and self._is_view(op):
+        while (op := ir.defining_op(value)) is not None and self._is_view(op):
             value = op.operands[0]
         return value
 
-    def _is_view(self, op: Operation) -> bool:
+    def _is_view(self, op: ir.Operation) -> bool:
         if op.name == "flow.tensor.transfer":
             device = self._devices.get(op.operands[0])
             return device is not None and device == op.attributes["target"]
         return op.name in _VIEWS
 
-    def readers(self, root: Value) -> Iterator[Use]:
+    def readers(self, root: ir.Value) -> Iterator[Use]:
         """Who reads ``root``, a view of it, or what is sent to the same device of the
         same value: equal transfers become one, also where a view stands between."""
         pending = self._equal_transfers(root)
@@ -192,13 +183,13 @@ class LaterReaders:
                 elif user.name != "tensor.dim":
                     yield Use(user, operand.operand_number)
 
-    def _equal_transfers(self, root: Value) -> list[Value]:
+    def _equal_transfers(self, root: ir.Value) -> list[ir.Value]:
         """``root``; where it is sent, all that is sent so."""
-        transfer = defining_op(root)
+        transfer = ir.defining_op(root)
         if transfer is None or transfer.name != "flow.tensor.transfer":
             return [root]
         target = transfer.attributes["target"]
-        found: list[Value] = []
+        found: list[ir.Value] = []
         pending = [self.root(transfer.operands[0])]
         while pending:
             for operand in pending.pop().uses:
@@ -218,56 +209,56 @@ def _each_once(uses: Iterable[Use]) -> list[Use]:
     return found
 
 
-def _updated(op: Operation) -> list[Use]:
+def _updated(op: ir.Operation) -> list[Use]:
     """The operands whose buffers a result of ``op``, or of what is in it, may take over."""
-    ops = walk(op) if op.name.startswith("flow.dispatch.") else [op]
+    ops = ir.walk(op) if op.name.startswith("flow.dispatch.") else [op]
     made = {result for each in ops[1:] for result in each.results}
     return [use for each in ops for use in _destinations(each) if use.value not in made]
 
 
-def _destinations(op: Operation) -> list[Use]:
+def _destinations(op: ir.Operation) -> list[Use]:
     if op.name in _UPDATES:
         return [Use(op, _UPDATES[op.name])]
-    tensors = [result for result in op.results if isinstance(result.type, RankedTensorType)]
+    tensors = [result for result in op.results if isinstance(result.type, ir.RankedTensorType)]
     if not tensors or not op.name.startswith(_DESTINATION_STYLE):
         return []
     count = len(op.operands)
     return [Use(op, index) for index in range(count - len(tensors), count)]
 
 
-def all_operands(op: Operation) -> Iterator[Value]:
-    for each in walk(op) if len(op.regions) else [op]:
+def all_operands(op: ir.Operation) -> Iterator[ir.Value]:
+    for each in ir.walk(op) if len(op.regions) else [op]:
         yield from each.operands
 
 
-def computed_by(values: Iterable[Value]) -> tuple[set[int], list[BlockArgument]]:
+def computed_by(values: Iterable[ir.Value]) -> tuple[set[int], list[ir.BlockArgument]]:
     """Addresses of the ops that ``values`` are computed by, and the block
     arguments that these start from. The set is for membership only."""
     done: set[int] = set()
-    arguments: dict[Value, None] = {}
+    arguments: dict[ir.Value, None] = {}
     pending = list(values)
     while pending:
         value = pending.pop()
-        op = defining_op(value)
+        op = ir.defining_op(value)
         if op is None:
             arguments[value] = None
-        elif address_of(op) not in done:
-            done.add(address_of(op))
+        elif ir.address_of(op) not in done:
+            done.add(ir.address_of(op))
             pending.extend(all_operands(op))
-    return done, [BlockArgument(value) for value in arguments]
+    return done, [ir.BlockArgument(value) for value in arguments]
 
 
-def _edges(block: Block) -> Iterator[tuple[Operation, int]]:
+def _edges(block: ir.Block) -> Iterator[tuple[ir.Operation, int]]:
     """The branches to ``block``, each with the position of its first operand for it."""
-    branches: dict[int, Operation] = {}
+    branches: dict[int, ir.Operation] = {}
     for predecessor in block.predecessors:
-        last = operations_of(predecessor)[-1]
-        branches.setdefault(address_of(last), last)
+        last = ir.operations_of(predecessor)[-1]
+        branches.setdefault(ir.address_of(last), last)
     for branch in branches.values():
         for start in forwarded_operand(branch, block, 0):
             yield branch, start
 
 
-def _block_of(value: Value) -> Block:
+def _block_of(value: ir.Value) -> ir.Block:
     owner = value.owner
-    return owner if isinstance(owner, Block) else owner.operation.block
+    return owner if isinstance(owner, ir.Block) else owner.operation.block

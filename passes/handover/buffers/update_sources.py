@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ....dialects.ir.bindings import (
-    AffineMap,
-    DenseI64ArrayAttr,
-    Operation,
-    Value,
-    address_of,
-    defining_op,
-)
+from ....dialects import ir
 from ....dialects.upstream.generic import GENERIC, is_parallel, maps_of
 from ....dialects.upstream.tensor import DYNAMIC, VIEWS
 from .later_readers import LaterReaders, Use, all_operands, computed_by
@@ -34,14 +27,14 @@ class Window:
     Offsets, sizes and strides, a number or a value each.
     """
 
-    offsets: tuple[int | Value, ...]
-    sizes: tuple[int | Value, ...]
-    strides: tuple[int | Value, ...]
+    offsets: tuple[int | ir.Value, ...]
+    sizes: tuple[int | ir.Value, ...]
+    strides: tuple[int | ir.Value, ...]
 
     @classmethod
-    def of(cls, op: Operation) -> Window:
+    def of(cls, op: ir.Operation) -> Window:
         names = ("offsets", "sizes", "strides")
-        static = [list(DenseI64ArrayAttr(op.attributes[f"static_{n}"])) for n in names]
+        static = [list(ir.DenseI64ArrayAttr(op.attributes[f"static_{n}"])) for n in names]
         count = sum(values.count(DYNAMIC) for values in static)
         dynamic = iter(list(op.operands)[len(op.operands) - count :])
         found = [tuple(next(dynamic) if v == DYNAMIC else v for v in values) for values in static]
@@ -60,7 +53,7 @@ class Window:
             strict=True,
         )
         for dim in dims:
-            if any(isinstance(number, Value) for number in dim):
+            if any(isinstance(number, ir.Value) for number in dim):
                 continue
             a, count, step, b, other_count, other_step = (int(n) for n in dim if isinstance(n, int))
             if a + (count - 1) * step < b or b + (other_count - 1) * other_step < a:
@@ -68,9 +61,9 @@ class Window:
         return False
 
 
-def _is_same(a: int | Value, b: int | Value) -> bool:
-    if isinstance(a, Value) or isinstance(b, Value):
-        return isinstance(a, Value) and isinstance(b, Value) and a == b
+def _is_same(a: int | ir.Value, b: int | ir.Value) -> bool:
+    if isinstance(a, ir.Value) or isinstance(b, ir.Value):
+        return isinstance(a, ir.Value) and isinstance(b, ir.Value) and a == b
     return a == b
 
 
@@ -82,7 +75,7 @@ class _Read:
     """
 
     use: Use
-    tensor: Value
+    tensor: ir.Value
     written: tuple[Window | None, ...]
 
 
@@ -94,9 +87,9 @@ class UpdateSources:
 
     def __init__(self, readers: LaterReaders) -> None:
         self._readers = readers
-        self._reads: dict[Value, list[_Read]] = {}
+        self._reads: dict[ir.Value, list[_Read]] = {}
 
-    def clashing_reader(self, update: Operation) -> Operation | None:
+    def clashing_reader(self, update: ir.Operation) -> ir.Operation | None:
         """An op that may read, of the tensor that is updated, elements that
         have been written; None where there is none.
 
@@ -116,18 +109,18 @@ class UpdateSources:
             reader = self._readers.top(read.use.op)
             if read.use.op == update:
                 return reader
-            if address_of(reader) in fused:
+            if ir.address_of(reader) in fused:
                 in_place = _is_read_where_written(read, window) and _is_apart(read, read.written)
-                if not (in_place and fused[address_of(reader)]):
+                if not (in_place and fused[ir.address_of(reader)]):
                     return reader
-            elif address_of(reader) not in done and _may_be_between(reader, maker, update):
+            elif ir.address_of(reader) not in done and _may_be_between(reader, maker, update):
                 return reader
         return None
 
-    def _reads_of(self, update: Operation) -> list[_Read]:
+    def _reads_of(self, update: ir.Operation) -> list[_Read]:
         """The reads of what the target of ``update`` is, or was before other updates."""
-        chain: list[Operation] = []
-        before: Operation | None = update
+        chain: list[ir.Operation] = []
+        before: ir.Operation | None = update
         while before is not None and before.operands[1] not in self._reads:
             chain.append(before)
             before = self._update_before(before)
@@ -136,7 +129,7 @@ class UpdateSources:
         target = Use(update, 1)
         return [read for read in self._reads[update.operands[1]] if not read.use.same_as(target)]
 
-    def _all_reads(self, update: Operation) -> list[_Read]:
+    def _all_reads(self, update: ir.Operation) -> list[_Read]:
         target = update.operands[1]
         root = self._readers.written_root(target)
         if root is None:
@@ -153,22 +146,22 @@ class UpdateSources:
             if not read.use.same_as(Use(before, 1))
         ]
 
-    def _update_before(self, update: Operation) -> Operation | None:
+    def _update_before(self, update: ir.Operation) -> ir.Operation | None:
         """The update whose result ``update`` goes on from."""
         root = self._readers.written_root(update.operands[1])
-        op = None if root is None else defining_op(root)
+        op = None if root is None else ir.defining_op(root)
         return op if op is not None and op.name == "tensor.insert_slice" else None
 
 
-def _maker(update: Operation) -> Operation | None:
+def _maker(update: ir.Operation) -> ir.Operation | None:
     """The op, in a dispatch, that makes what is inserted."""
-    op = defining_op(update.operands[0])
+    op = ir.defining_op(update.operands[0])
     while op is not None and op.name in VIEWS:
-        op = defining_op(op.operands[0])
+        op = ir.defining_op(op.operands[0])
     return None if op is None or op.name in _NOT_DISPATCHED else op
 
 
-def _may_be_between(reader: Operation, maker: Operation, update: Operation) -> bool:
+def _may_be_between(reader: ir.Operation, maker: ir.Operation, update: ir.Operation) -> bool:
     """Whether a reader may run after ``maker`` and before the update."""
     if maker.block != update.block:
         return True
@@ -177,9 +170,9 @@ def _may_be_between(reader: Operation, maker: Operation, update: Operation) -> b
 
 def _is_apart(read: _Read, windows: Sequence[Window | None]) -> bool:
     """Whether nothing that is read is in one of the windows."""
-    op = defining_op(read.use.value)
+    op = ir.defining_op(read.use.value)
     while op is not None and op.name in VIEWS:
-        op = defining_op(op.operands[0])
+        op = ir.defining_op(op.operands[0])
     if op is None or op.name != "tensor.extract_slice" or op.operands[0] != read.tensor:
         return not windows
     part = Window.of(op)
@@ -188,7 +181,7 @@ def _is_apart(read: _Read, windows: Sequence[Window | None]) -> bool:
 
 def _is_read_where_written(read: _Read, window: Window) -> bool:
     """Whether a reader's element i is the one that element i of what is inserted goes to."""
-    op = defining_op(read.use.value)
+    op = ir.defining_op(read.use.value)
     return (
         op is not None
         and op.name == "tensor.extract_slice"
@@ -199,7 +192,7 @@ def _is_read_where_written(read: _Read, window: Window) -> bool:
     )
 
 
-def _fused(maker: Operation) -> dict[int, bool]:
+def _fused(maker: ir.Operation) -> dict[int, bool]:
     """Addresses of the ops that may be in one dispatch with ``maker``, each with
     whether element i of what ``maker`` makes is computed of its element i alone.
 
@@ -210,14 +203,14 @@ def _fused(maker: Operation) -> dict[int, bool]:
     while pending:
         op, pointwise = pending.pop()
         pointwise = pointwise and _is_pointwise(op)
-        known = found.get(address_of(op))
+        known = found.get(ir.address_of(op))
         if known is not None and (known == pointwise or not known):
             continue
-        found[address_of(op)] = pointwise
+        found[ir.address_of(op)] = pointwise
         if not op.name.startswith(_FUSED) or _is_part_of_shared(op):
             continue
         for index, operand in enumerate(op.operands):
-            source = defining_op(operand)
+            source = ir.defining_op(operand)
             if source is None or source.name in _NOT_DISPATCHED:
                 continue
             if source.name.startswith(_FUSED):
@@ -225,21 +218,21 @@ def _fused(maker: Operation) -> dict[int, bool]:
     return found
 
 
-def _is_part_of_shared(op: Operation) -> bool:
+def _is_part_of_shared(op: ir.Operation) -> bool:
     return op.name == "tensor.extract_slice" and len(list(op.operands[0].uses)) > 1
 
 
-def _is_pointwise(op: Operation) -> bool:
+def _is_pointwise(op: ir.Operation) -> bool:
     """Whether an op makes element i of its result in its step i."""
     if op.name == GENERIC:
         return is_parallel(op) and _is_identity(op, len(op.operands) - 1)
     return op.name.startswith(_ELEMENTWISE)
 
 
-def _is_identity(op: Operation, index: int) -> bool:
+def _is_identity(op: ir.Operation, index: int) -> bool:
     """Whether an op reads, or writes, element i of an operand in its step i."""
     if op.name != GENERIC:
         return op.name.startswith(_ELEMENTWISE)
     map_ = maps_of(op)[index]
     with op.context:
-        return map_ == AffineMap.get_identity(map_.n_dims)
+        return map_ == ir.AffineMap.get_identity(map_.n_dims)

@@ -4,16 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ....dialects.ir.bindings import (
-    IndexType,
-    IntegerType,
-    Operation,
-    RankedTensorType,
-    Value,
-    defining_op,
-    operations_of,
-    result_number,
-)
+from ....dialects import ir
 from .scalar_tensors import dense_integer, is_scalar_tensor
 
 
@@ -24,24 +15,24 @@ class Linear:
     A scalar extracted from a rank-0 tensor has that tensor as its base.
     """
 
-    base: Value | None
+    base: ir.Value | None
     scale: int
     offset: int
 
 
-def linear(value: Value) -> Linear:
+def linear(value: ir.Value) -> Linear:
     """The linear form of an integer; ``1 * value + 0`` where none is seen."""
     return _Reader({}).read(value)
 
 
 class _Reader:
-    def __init__(self, arguments: dict[Value, Value]) -> None:
+    def __init__(self, arguments: dict[ir.Value, ir.Value]) -> None:
         # What the block arguments of an enclosing linalg body stand for.
         self._arguments = arguments
 
-    def read(self, value: Value) -> Linear:
+    def read(self, value: ir.Value) -> Linear:
         value = self._arguments.get(value, value)
-        op = defining_op(value)
+        op = ir.defining_op(value)
         if op is None:
             return Linear(value, 1, 0)
         if op.name == "arith.constant" and _is_integer(value):
@@ -55,18 +46,18 @@ class _Reader:
             return self._binary(op, value)
         return Linear(value, 1, 0)
 
-    def _generic(self, op: Operation, value: Value) -> Linear:
+    def _generic(self, op: ir.Operation, value: ir.Value) -> Linear:
         body = op.regions[0].blocks[0]
         inner = _Reader({**self._arguments, **dict(zip(body.arguments, op.operands, strict=True))})
-        yielded = operations_of(body)[-1].operands[result_number(value)]
+        yielded = ir.operations_of(body)[-1].operands[ir.result_number(value)]
         found = inner.read(yielded)
         # A value of the body means nothing outside of it.
-        owner = None if found.base is None else defining_op(found.base)
+        owner = None if found.base is None else ir.defining_op(found.base)
         if owner is not None and owner.block == body:
             return Linear(value, 1, 0)
         return found
 
-    def _binary(self, op: Operation, value: Value) -> Linear:
+    def _binary(self, op: ir.Operation, value: ir.Value) -> Linear:
         a, b = self.read(op.operands[0]), self.read(op.operands[1])
         if op.name == "arith.muli":
             if a.base is None:
@@ -81,7 +72,7 @@ class _Reader:
         return Linear(base if scale else None, scale, a.offset + sign * b.offset)
 
 
-def _is_integer(value: Value) -> bool:
-    return isinstance(value.type, IntegerType | IndexType) or (
-        isinstance(value.type, RankedTensorType) and is_scalar_tensor(value.type)
+def _is_integer(value: ir.Value) -> bool:
+    return isinstance(value.type, ir.IntegerType | ir.IndexType) or (
+        isinstance(value.type, ir.RankedTensorType) and is_scalar_tensor(value.type)
     )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ....dialects.ir.bindings import IndexType, InsertionPoint, IntegerType, Operation, Type, Value
-from ....dialects.ir.cloning import Mapping, clone_ops
+from ....dialects import ir
 from ....dialects.upstream.arith import Scalars
 from ....dialects.upstream.scf import ForLoop, build_for, trip_count, trips_before
 from ...rewriting import Miss, Pattern, Rewriter
@@ -39,7 +38,7 @@ class CounterToIndex(Pattern[Counters]):
 
     roots = ("scf.for",)
 
-    def match(self, op: Operation) -> Counters | Miss:
+    def match(self, op: ir.Operation) -> Counters | Miss:
         loop = ForLoop(op)
         steps: dict[int, int] = {}
         for position, (carried, yielded) in enumerate(zip(loop.carried, loop.yields, strict=True)):
@@ -51,14 +50,16 @@ class CounterToIndex(Pattern[Counters]):
                 steps[position] = update.offset
         return Counters(steps) if steps else Miss("no carried counter", silent=True)
 
-    def rewrite(self, op: Operation, match: Counters, rewriter: Rewriter) -> None:
+    def rewrite(self, op: ir.Operation, match: Counters, rewriter: Rewriter) -> None:
         loop = ForLoop(op)
         ip = rewriter.before(op)
         kept = [i for i in range(len(loop.inits)) if i not in match.steps]
         starts = {i: as_scalar(loop.inits[i], Scalars(ip, op.location)) for i in match.steps}
 
-        def body(index: Value, carried: list[Value], inside: InsertionPoint) -> list[Value]:
-            values: Mapping = {loop.index: index}
+        def body(
+            index: ir.Value, carried: list[ir.Value], inside: ir.InsertionPoint
+        ) -> list[ir.Value]:
+            values: ir.ValueMap = {loop.index: index}
             values.update({loop.carried[i]: v for i, v in zip(kept, carried, strict=True)})
             scalars = Scalars(inside, op.location)
             done = trips_before(loop, index, scalars)
@@ -66,7 +67,7 @@ class CounterToIndex(Pattern[Counters]):
                 counted = count_from(starts[position], done, step, scalars)
                 argument = loop.carried[position]
                 values[argument] = as_type_of(argument, counted, scalars)
-            clone_ops(loop.body_ops(), values, inside)
+            ir.clone_ops(loop.body_ops(), values, inside)
             return [values.get(v, v) for v in (loop.yields[i] for i in kept)]
 
         inits = [loop.inits[i] for i in kept]
@@ -74,12 +75,12 @@ class CounterToIndex(Pattern[Counters]):
         new = build_for(*bounds, inits, body, loc=op.location, ip=ip, attributes=loop.attributes)
         rewriter.created(new.op)
         scalars = Scalars(ip, op.location)
-        results: dict[int, Value] = dict(zip(kept, new.op.results, strict=True))
+        results: dict[int, ir.Value] = dict(zip(kept, new.op.results, strict=True))
         for position, step in match.steps.items():
             total = count_from(starts[position], trip_count(loop, ip), step, scalars)
             results[position] = as_type_of(loop.inits[position], total, scalars)
         rewriter.replace(op, [results[i] for i in range(len(loop.inits))])
 
 
-def _is_integer(type_: Type) -> bool:
-    return isinstance(type_, IntegerType | IndexType) or is_scalar_tensor(type_)
+def _is_integer(type_: ir.Type) -> bool:
+    return isinstance(type_, ir.IntegerType | ir.IndexType) or is_scalar_tensor(type_)

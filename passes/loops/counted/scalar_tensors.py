@@ -9,36 +9,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ....dialects.ir.bindings import (
-    BoolAttr,
-    DenseIntElementsAttr,
-    IndexType,
-    IntegerAttr,
-    IntegerType,
-    Operation,
-    RankedTensorType,
-    Type,
-    Value,
-    defining_op,
-    operations_of,
-    result_number,
-)
-from ....dialects.ir.cloning import Mapping, clone_ops
+from ....dialects import ir
 from ....dialects.purity import is_pure
 from ....dialects.upstream.arith import Scalars
 from ...rewriting import Miss, Pattern, Rewriter
 
 
-def is_scalar_tensor(type_: Type) -> bool:
+def is_scalar_tensor(type_: ir.Type) -> bool:
     """Whether it is a rank-0 tensor of an integer or index type."""
-    if not isinstance(type_, RankedTensorType) or type_.rank != 0:
+    if not isinstance(type_, ir.RankedTensorType) or type_.rank != 0:
         return False
-    return isinstance(type_.element_type, IntegerType | IndexType)
+    return isinstance(type_.element_type, ir.IntegerType | ir.IndexType)
 
 
 @dataclass(frozen=True)
 class _Computed:
-    generic: Operation
+    generic: ir.Operation
     result: int
 
 
@@ -61,9 +47,9 @@ class ExtractOfGeneric(Pattern[_Computed]):
 
     roots = ("tensor.extract",)
 
-    def match(self, op: Operation) -> _Computed | Miss:
+    def match(self, op: ir.Operation) -> _Computed | Miss:
         tensor = op.operands[0]
-        generic = defining_op(tensor)
+        generic = ir.defining_op(tensor)
         if generic is None or generic.name != "linalg.generic" or not is_scalar_tensor(tensor.type):
             return Miss("not an integer computed on rank-0 tensors", silent=True)
         inputs = _inputs(generic)
@@ -75,17 +61,17 @@ class ExtractOfGeneric(Pattern[_Computed]):
         inits = list(body.arguments)[len(inputs) :]
         if any(next(iter(a.uses), None) is not None for a in inits):
             return Miss("reads its init", silent=True)
-        return _Computed(generic, result_number(tensor))
+        return _Computed(generic, ir.result_number(tensor))
 
-    def rewrite(self, op: Operation, match: _Computed, rewriter: Rewriter) -> None:
+    def rewrite(self, op: ir.Operation, match: _Computed, rewriter: Rewriter) -> None:
         generic = match.generic
         ip = rewriter.before(generic)
         body = generic.regions[0].blocks[0]
-        values: Mapping = {}
-        extracted: Mapping = {}
+        values: ir.ValueMap = {}
+        extracted: ir.ValueMap = {}
         for argument, tensor in zip(body.arguments, _inputs(generic), strict=False):
             if tensor not in extracted:
-                extract = Operation.create(
+                extract = ir.Operation.create(
                     "tensor.extract",
                     results=[argument.type],
                     operands=[tensor],
@@ -95,8 +81,8 @@ class ExtractOfGeneric(Pattern[_Computed]):
                 rewriter.created(extract)
                 extracted[tensor] = extract.results[0]
             values[argument] = extracted[tensor]
-        *ops, terminator = operations_of(body)
-        clone_ops(ops, values, ip)
+        *ops, terminator = ir.operations_of(body)
+        ir.clone_ops(ops, values, ip)
         yielded = terminator.operands[match.result]
         scalar = values.get(yielded, yielded)
         for use in list(generic.results[match.result].uses):
@@ -106,7 +92,7 @@ class ExtractOfGeneric(Pattern[_Computed]):
         rewriter.erase_if_dead(generic)
 
 
-class ExtractOfScalar(Pattern[Value]):
+class ExtractOfScalar(Pattern[ir.Value]):
     """``extract(from_elements(x))`` and ``extract(constant)`` are scalars.
 
     Before::
@@ -119,9 +105,9 @@ class ExtractOfScalar(Pattern[Value]):
 
     roots = ("tensor.extract",)
 
-    def match(self, op: Operation) -> Value | Miss:
+    def match(self, op: ir.Operation) -> ir.Value | Miss:
         tensor = op.operands[0]
-        source = defining_op(tensor)
+        source = ir.defining_op(tensor)
         if source is None or not is_scalar_tensor(tensor.type):
             return Miss("not a rank-0 integer", silent=True)
         if source.name == "tensor.from_elements":
@@ -130,9 +116,9 @@ class ExtractOfScalar(Pattern[Value]):
             return tensor
         return Miss("not made from a scalar", silent=True)
 
-    def rewrite(self, op: Operation, match: Value, rewriter: Rewriter) -> None:
-        if isinstance(match.type, RankedTensorType):
-            constant = defining_op(match)
+    def rewrite(self, op: ir.Operation, match: ir.Value, rewriter: Rewriter) -> None:
+        if isinstance(match.type, ir.RankedTensorType):
+            constant = ir.defining_op(match)
             assert constant is not None
             value = dense_integer(constant)
             assert value is not None
@@ -140,21 +126,21 @@ class ExtractOfScalar(Pattern[Value]):
         rewriter.replace(op, [match])
 
 
-SCALAR_PATTERNS: tuple[Pattern[_Computed] | Pattern[Value], ...] = (
+SCALAR_PATTERNS: tuple[Pattern[_Computed] | Pattern[ir.Value], ...] = (
     ExtractOfScalar(),
     ExtractOfGeneric(),
 )
 
 
-def dense_integer(constant: Operation) -> int | None:
+def dense_integer(constant: ir.Operation) -> int | None:
     """The one integer of a rank-0 or scalar ``arith.constant``; None if it has
     none to read, such as a resource."""
     attribute = constant.attributes["value"]
-    if isinstance(attribute, DenseIntElementsAttr):
+    if isinstance(attribute, ir.DenseIntElementsAttr):
         # Not attribute[0]: the bindings index only the usual widths.
         attribute = attribute.get_splat_value()
-    return int(attribute.value) if isinstance(attribute, IntegerAttr | BoolAttr) else None
+    return int(attribute.value) if isinstance(attribute, ir.IntegerAttr | ir.BoolAttr) else None
 
 
-def _inputs(generic: Operation) -> list[Value]:
+def _inputs(generic: ir.Operation) -> list[ir.Value]:
     return list(generic.operands)[: len(generic.operands) - len(generic.results)]

@@ -5,21 +5,7 @@ from __future__ import annotations
 import operator
 from dataclasses import dataclass, replace
 
-from ....dialects.ir.bindings import (
-    Block,
-    BlockArgument,
-    IndexType,
-    InsertionPoint,
-    IntegerAttr,
-    IntegerType,
-    Operation,
-    RankedTensorType,
-    Type,
-    Value,
-    defining_op,
-    operations_of,
-)
-from ....dialects.ir.cloning import Mapping, clone_ops
+from ....dialects import ir
 from ....dialects.purity import is_pure
 from ....dialects.upstream.arith import INTEGER_PREDICATES, Scalars
 from ....dialects.upstream.scf import build_for
@@ -40,7 +26,7 @@ class CountedWhile:
     offset: int
     relation: str  # eq, ne, lt, le, gt, ge
     signed: bool
-    bound: Value | int  # a value of the condition region or from outside, or a constant
+    bound: ir.Value | int  # a value of the condition region or from outside, or a constant
     step: int
     trips: int | None
 
@@ -69,26 +55,26 @@ class WhileToFor(Pattern[CountedWhile]):
 
     roots = ("scf.while",)
 
-    def match(self, op: Operation) -> CountedWhile | Miss:
+    def match(self, op: ir.Operation) -> CountedWhile | Miss:
         before = op.regions[0].blocks[0]
-        *condition_ops, condition = operations_of(before)
+        *condition_ops, condition = ir.operations_of(before)
         if not all(is_pure(o) for o in condition_ops):
             return Miss("the loop's condition has side effects")
         forwarded = list(condition.operands)[1:]
         if forwarded != list(before.arguments):
             return Miss("the loop's condition region computes values that the body reads")
-        compare = defining_op(condition.operands[0])
+        compare = ir.defining_op(condition.operands[0])
         if compare is None or compare.name != "arith.cmpi":
             return Miss("the loop's condition is not a comparison of integers")
-        predicate = INTEGER_PREDICATES[IntegerAttr(compare.attributes["predicate"]).value]
+        predicate = INTEGER_PREDICATES[ir.IntegerAttr(compare.attributes["predicate"]).value]
         relation, signed = predicate.lstrip("su"), not predicate.startswith("u")
         return self._counter(op, compare, relation, signed)
 
     def _counter(
-        self, op: Operation, compare: Operation, relation: str, signed: bool
+        self, op: ir.Operation, compare: ir.Operation, relation: str, signed: bool
     ) -> CountedWhile | Miss:
         before, after = (region.blocks[0] for region in op.regions)
-        yields = list(operations_of(after)[-1].operands)
+        yields = list(ir.operations_of(after)[-1].operands)
         left, right = compare.operands
         for counter_side, bound_side, compare_operand, seen in (
             (linear(left), linear(right), right, relation),
@@ -97,9 +83,9 @@ class WhileToFor(Pattern[CountedWhile]):
             base = counter_side.base
             if base is None or counter_side.scale != 1:
                 continue
-            if not isinstance(base.owner, Block) or base.owner != before:
+            if not isinstance(base.owner, ir.Block) or base.owner != before:
                 continue
-            position = BlockArgument(base).arg_number
+            position = ir.BlockArgument(base).arg_number
             update = linear(yields[position])
             width = _width(base)
             step = _wrap(update.offset, width, signed=True)
@@ -111,16 +97,16 @@ class WhileToFor(Pattern[CountedWhile]):
                 return Miss(f"the loop's counter has more than {_WIDEST} bits")
             constant = _constant_bound(op, bound_side)
             bound = compare_operand if constant is None else constant
-            if isinstance(bound, Value) and _bound_ops(op, bound) is None:
+            if isinstance(bound, ir.Value) and _bound_ops(op, bound) is None:
                 return Miss("the loop's bound changes in the loop")
             found = CountedWhile(position, counter_side.offset, seen, signed, bound, step, None)
             return _with_trips(op, found, width)
         return Miss("no side of the loop's condition is a counter")
 
-    def rewrite(self, op: Operation, match: CountedWhile, rewriter: Rewriter) -> None:
+    def rewrite(self, op: ir.Operation, match: CountedWhile, rewriter: Rewriter) -> None:
         ip = rewriter.before(op)
         scalars = Scalars(ip, op.location)
-        index = IndexType.get(op.context)
+        index = ir.IndexType.get(op.context)
         start = as_scalar(op.operands[match.counter], scalars)
         if match.trips is not None:
             trips = scalars.constant(match.trips, index)
@@ -128,21 +114,21 @@ class WhileToFor(Pattern[CountedWhile]):
             bound = _bound_before(op, match.bound, start, ip)
             trips = dynamic_trips(match, start, bound, scalars, index)
         after = op.regions[1].blocks[0]
-        *ops, terminator = operations_of(after)
+        *ops, terminator = ir.operations_of(after)
         others = [i for i in range(len(op.operands)) if i != match.counter]
 
-        def count(k: Value, where: InsertionPoint) -> Value:
+        def count(k: ir.Value, where: ir.InsertionPoint) -> ir.Value:
             return as_type_of(
                 op.operands[match.counter],
                 count_from(start, k, match.step, Scalars(where, op.location)),
                 Scalars(where, op.location),
             )
 
-        def body(k: Value, carried: list[Value], inside: InsertionPoint) -> list[Value]:
-            values: Mapping = {after.arguments[match.counter]: count(k, inside)}
+        def body(k: ir.Value, carried: list[ir.Value], inside: ir.InsertionPoint) -> list[ir.Value]:
+            values: ir.ValueMap = {after.arguments[match.counter]: count(k, inside)}
             for position, value in zip(others, carried, strict=True):
                 values[after.arguments[position]] = value
-            clone_ops(ops, values, inside)
+            ir.clone_ops(ops, values, inside)
             return [values.get(terminator.operands[i], terminator.operands[i]) for i in others]
 
         zero, one = scalars.constant(0, index), scalars.constant(1, index)
@@ -152,15 +138,15 @@ class WhileToFor(Pattern[CountedWhile]):
             zero, trips, one, inits, body, loc=op.location, ip=ip, attributes=attributes
         )
         rewriter.created(loop.op)
-        results: list[Value] = list(loop.op.results)
+        results: list[ir.Value] = list(loop.op.results)
         results.insert(match.counter, count(trips, ip))
         rewriter.replace(op, results)
 
-    def missed(self, op: Operation, miss: Miss) -> None:
+    def missed(self, op: ir.Operation, miss: Miss) -> None:
         remark(op, f"loop not counted: {miss.reason}")
 
 
-def _with_trips(op: Operation, found: CountedWhile, width: int) -> CountedWhile | Miss:
+def _with_trips(op: ir.Operation, found: CountedWhile, width: int) -> CountedWhile | Miss:
     """The same with the trip count where that is known, or why it cannot be counted."""
     start = linear(op.operands[found.counter])
     if isinstance(found.bound, int) and start.base is None:
@@ -212,8 +198,8 @@ def _ends(relation: str, step: int) -> bool:
 
 
 def dynamic_trips(
-    match: CountedWhile, start: Value, bound: Value, scalars: Scalars, index: IndexType
-) -> Value:
+    match: CountedWhile, start: ir.Value, bound: ir.Value, scalars: Scalars, index: ir.IndexType
+) -> ir.Value:
     """The trip count as an index, computed in i64 so that it cannot wrap."""
     i64 = scalars.integer_type(64)
     if match.offset:
@@ -236,17 +222,17 @@ def dynamic_trips(
     return scalars.convert("index_cast", count, index)
 
 
-def _divide(name: str, value: Value, by: int, scalars: Scalars) -> Value:
+def _divide(name: str, value: ir.Value, by: int, scalars: Scalars) -> ir.Value:
     return value if by == 1 else scalars.binary(name, value, by)
 
 
-def _widen(value: Value, i64: IntegerType, signed: bool, scalars: Scalars) -> Value:
-    if isinstance(value.type, IndexType):
+def _widen(value: ir.Value, i64: ir.IntegerType, signed: bool, scalars: Scalars) -> ir.Value:
+    if isinstance(value.type, ir.IndexType):
         return scalars.convert("index_cast", value, i64)
     return scalars.convert("extsi" if signed else "extui", value, i64)
 
 
-def count_from(start: Value, trips: Value, step: int, scalars: Scalars) -> Value:
+def count_from(start: ir.Value, trips: ir.Value, step: int, scalars: Scalars) -> ir.Value:
     """``start + step * trips`` in the type of ``start``, modulo its width.
 
     ``trips`` is unsigned.
@@ -259,55 +245,55 @@ def count_from(start: Value, trips: Value, step: int, scalars: Scalars) -> Value
     return scalars.binary("addi", start, count)
 
 
-def _to_type(value: Value, type_: Type, scalars: Scalars) -> Value:
+def _to_type(value: ir.Value, type_: ir.Type, scalars: Scalars) -> ir.Value:
     """An unsigned integer as index or in another width; wraps where that is narrower."""
     if value.type == type_:
         return value
-    if isinstance(value.type, IndexType) or isinstance(type_, IndexType):
+    if isinstance(value.type, ir.IndexType) or isinstance(type_, ir.IndexType):
         return scalars.convert("index_castui", value, type_)
-    widens = IntegerType(value.type).width < IntegerType(type_).width
+    widens = ir.IntegerType(value.type).width < ir.IntegerType(type_).width
     return scalars.convert("extui" if widens else "trunci", value, type_)
 
 
-def as_scalar(value: Value, scalars: Scalars) -> Value:
+def as_scalar(value: ir.Value, scalars: Scalars) -> ir.Value:
     """The scalar in a rank-0 tensor; a scalar is itself."""
-    if not isinstance(value.type, RankedTensorType):
+    if not isinstance(value.type, ir.RankedTensorType):
         return value
     return scalars.op("tensor.extract", [value], value.type.element_type)
 
 
-def as_type_of(like: Value, scalar: Value, scalars: Scalars) -> Value:
+def as_type_of(like: ir.Value, scalar: ir.Value, scalars: Scalars) -> ir.Value:
     """A scalar as rank-0 tensor where ``like`` is one."""
-    if not isinstance(like.type, RankedTensorType):
+    if not isinstance(like.type, ir.RankedTensorType):
         return scalar
     return scalars.op("tensor.from_elements", [scalar], like.type)
 
 
-def _constant_bound(op: Operation, bound: Linear) -> int | None:
+def _constant_bound(op: ir.Operation, bound: Linear) -> int | None:
     """A bound that is a constant, or is computed from one that the loop carries along."""
     base = bound.base
     if base is None:
         return bound.offset
     before, after = (region.blocks[0] for region in op.regions)
-    if not isinstance(base.owner, Block) or base.owner != before:
+    if not isinstance(base.owner, ir.Block) or base.owner != before:
         return None
-    slot = BlockArgument(base).arg_number
+    slot = ir.BlockArgument(base).arg_number
     start = linear(op.operands[slot])
-    stays = operations_of(after)[-1].operands[slot] == after.arguments[slot]
+    stays = ir.operations_of(after)[-1].operands[slot] == after.arguments[slot]
     if not stays or start.base is not None:
         return None
     return bound.scale * start.offset + bound.offset
 
 
-def _bound_ops(op: Operation, bound: Value) -> list[Operation] | None:
+def _bound_ops(op: ir.Operation, bound: ir.Value) -> list[ir.Operation] | None:
     """The ops of the condition region that compute a bound, in order.
 
     None where it is not the same in each trip.
     """
     before, after = (region.blocks[0] for region in op.regions)
-    yields = operations_of(after)[-1].operands
-    ops = operations_of(before)
-    position: dict[Value, int] = {
+    yields = ir.operations_of(after)[-1].operands
+    ops = ir.operations_of(before)
+    position: dict[ir.Value, int] = {
         result: p for p, inner in enumerate(ops) for result in inner.results
     }
     found: set[int] = set()
@@ -318,28 +304,30 @@ def _bound_ops(op: Operation, bound: Value) -> list[Operation] | None:
         if maker is not None and maker not in found:
             found.add(maker)
             work += values_read(ops[maker])
-        elif isinstance(value.owner, Block) and value.owner == before:
-            slot = BlockArgument(value).arg_number
+        elif isinstance(value.owner, ir.Block) and value.owner == before:
+            slot = ir.BlockArgument(value).arg_number
             if yields[slot] != after.arguments[slot]:
                 return None
     return [ops[p] for p in sorted(found)]
 
 
-def _bound_before(op: Operation, bound: Value | int, start: Value, ip: InsertionPoint) -> Value:
+def _bound_before(
+    op: ir.Operation, bound: ir.Value | int, start: ir.Value, ip: ir.InsertionPoint
+) -> ir.Value:
     """A bound that stays the same, as a value before the loop."""
     if isinstance(bound, int):
         return Scalars(ip, op.location).constant(bound, start.type)
     before = op.regions[0].blocks[0]
-    values: Mapping = dict(zip(before.arguments, op.operands, strict=True))
-    clone_ops(_bound_ops(op, bound) or [], values, ip)
+    values: ir.ValueMap = dict(zip(before.arguments, op.operands, strict=True))
+    ir.clone_ops(_bound_ops(op, bound) or [], values, ip)
     return values.get(bound, bound)
 
 
-def _width(value: Value) -> int:
+def _width(value: ir.Value) -> int:
     type_ = value.type
-    if isinstance(type_, RankedTensorType):
+    if isinstance(type_, ir.RankedTensorType):
         type_ = type_.element_type
-    return type_.width if isinstance(type_, IntegerType) else 64
+    return type_.width if isinstance(type_, ir.IntegerType) else 64
 
 
 def _wrap(value: int, width: int, signed: bool) -> int:

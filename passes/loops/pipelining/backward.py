@@ -19,8 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ....dialects.ir.bindings import InsertionPoint, Value
-from ....dialects.ir.cloning import Mapping, clone_ops
+from ....dialects import ir
 from ....dialects.upstream.arith import Scalars
 from ....dialects.upstream.scf import ForLoop, build_for, last_index
 from ...analysis.pipelined_mark import give_reasons, mark_peeled, mark_pipelined
@@ -28,8 +27,8 @@ from .stages import Ahead, LoopBody
 
 
 def pipeline_backward(
-    body: LoopBody, ahead: Ahead, trips: int | Value, ip: InsertionPoint
-) -> tuple[ForLoop, list[Value]]:
+    body: LoopBody, ahead: Ahead, trips: int | ir.Value, ip: ir.InsertionPoint
+) -> tuple[ForLoop, list[ir.Value]]:
     """Writes the rotated loop at ``ip``; returns it and the loop's results.
 
     ``trips`` is at least one. The original loop is left as it is.
@@ -40,27 +39,27 @@ def pipeline_backward(
     rest = [body.ops[p] for p in ahead.rest]
 
     def issue(
-        index: Value, carried: Sequence[Value], at: InsertionPoint, peeled: bool = False
-    ) -> list[Value]:
-        values: Mapping = {loop.index: index}
+        index: ir.Value, carried: Sequence[ir.Value], at: ir.InsertionPoint, peeled: bool = False
+    ) -> list[ir.Value]:
+        values: ir.ValueMap = {loop.index: index}
         values.update(zip(body.carried, carried, strict=True))
-        made = clone_ops(moved, values, at)
+        made = ir.clone_ops(moved, values, at)
         mark_pipelined(made)
         if peeled:
             mark_peeled(made)
         return [values[v] for v in ahead.carried]
 
     def consume(
-        index: Value,
-        carried: Sequence[Value],
-        given: Sequence[Value],
-        at: InsertionPoint,
+        index: ir.Value,
+        carried: Sequence[ir.Value],
+        given: Sequence[ir.Value],
+        at: ir.InsertionPoint,
         peeled: bool = False,
-    ) -> list[Value]:
-        values: Mapping = {loop.index: index}
+    ) -> list[ir.Value]:
+        values: ir.ValueMap = {loop.index: index}
         values.update(zip(body.carried, carried, strict=True))
         values.update(zip(ahead.carried, given, strict=True))
-        made = clone_ops(rest, values, at)
+        made = ir.clone_ops(rest, values, at)
         if peeled:
             mark_peeled(made)
             give_reasons(made, "it is in the peeled last trip of its loop")
@@ -68,7 +67,7 @@ def pipeline_backward(
 
     count = len(loop.inits)
 
-    def rotated(index: Value, carried: list[Value], at: InsertionPoint) -> list[Value]:
+    def rotated(index: ir.Value, carried: list[ir.Value], at: ir.InsertionPoint) -> list[ir.Value]:
         following = Scalars(at, location).binary("addi", index, loop.step)
         ready = issue(following, carried[:count], at)
         return [*consume(index, carried[:count], carried[count:], at), *ready]
@@ -85,5 +84,5 @@ def pipeline_backward(
         ip=ip,
         attributes=loop.attributes,
     )
-    results: list[Value] = [*new.op.results]
+    results: list[ir.Value] = [*new.op.results]
     return new, consume(last, results[:count], results[count:], ip, peeled=True)

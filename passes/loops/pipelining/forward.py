@@ -21,8 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ....dialects.ir.bindings import InsertionPoint, Operation, Value
-from ....dialects.ir.cloning import Mapping, clone_ops
+from ....dialects import ir
 from ....dialects.upstream.arith import Scalars
 from ....dialects.upstream.scf import ForLoop, build_for, index_at, last_index
 from ...analysis.pipelined_mark import give_reasons, mark_peeled, mark_pipelined
@@ -39,20 +38,20 @@ class Stages:
         self._second = sorted({*tail.positions, *tail.recomputed})
 
     def first(
-        self, index: Value, carried: Sequence[Value], at: InsertionPoint
-    ) -> tuple[Mapping, list[Operation]]:
+        self, index: ir.Value, carried: Sequence[ir.Value], at: ir.InsertionPoint
+    ) -> tuple[ir.ValueMap, list[ir.Operation]]:
         """Writes all but the tail; returns what became of each value, and the ops."""
         values = self._values(index, carried)
-        return values, clone_ops([self._body.ops[p] for p in self._tail.rest], values, at)
+        return values, ir.clone_ops([self._body.ops[p] for p in self._tail.rest], values, at)
 
     def second(
         self,
-        index: Value,
-        carried: Sequence[Value],
-        given: Mapping,
-        at: InsertionPoint,
+        index: ir.Value,
+        carried: Sequence[ir.Value],
+        given: ir.ValueMap,
+        at: ir.InsertionPoint,
         without: Sequence[int] = (),
-    ) -> tuple[list[Value], list[Operation]]:
+    ) -> tuple[list[ir.Value], list[ir.Operation]]:
         """Writes the tail of the trip of ``index``, less the ops at ``without``.
 
         Returns its slots' values, and the ops. ``given`` are the values that
@@ -60,37 +59,39 @@ class Stages:
         """
         values = self._values(index, carried)
         values.update(given)
-        made = clone_ops([self._body.ops[p] for p in self._second if p not in without], values, at)
+        made = ir.clone_ops(
+            [self._body.ops[p] for p in self._second if p not in without], values, at
+        )
         yields = [v for s, v in enumerate(self._body.yields) if s in self._slots]
         return [values.get(v, v) for v in yields], made
 
-    def _values(self, index: Value, carried: Sequence[Value]) -> Mapping:
-        values: Mapping = {self._body.loop.index: index}
+    def _values(self, index: ir.Value, carried: Sequence[ir.Value]) -> ir.ValueMap:
+        values: ir.ValueMap = {self._body.loop.index: index}
         values.update(zip(self._body.carried, carried, strict=True))
         return values
 
-    def crossing(self, values: Mapping) -> list[Value]:
+    def crossing(self, values: ir.ValueMap) -> list[ir.Value]:
         """What the tail will read, after ``first``."""
         return [values.get(v, v) for v in self._tail.crossing]
 
-    def next_carried(self, values: Mapping, tail_results: Sequence[Value]) -> list[Value]:
+    def next_carried(self, values: ir.ValueMap, tail_results: Sequence[ir.Value]) -> list[ir.Value]:
         """The carried values after a first stage and some second stage."""
         yields = [values.get(v, v) for v in self._body.yields]
         return self.with_slots(yields, tail_results)
 
-    def slots_of(self, carried: Sequence[Value]) -> list[Value]:
+    def slots_of(self, carried: Sequence[ir.Value]) -> list[ir.Value]:
         """The values of the tail's own slots among all carried values."""
         return [v for slot, v in enumerate(carried) if slot in self._slots]
 
-    def with_slots(self, carried: Sequence[Value], own: Sequence[Value]) -> list[Value]:
+    def with_slots(self, carried: Sequence[ir.Value], own: Sequence[ir.Value]) -> list[ir.Value]:
         """All carried values, with others in the tail's own slots."""
         mine = iter(own)
         return [next(mine) if slot in self._slots else v for slot, v in enumerate(carried)]
 
 
 def pipeline_forward(
-    body: LoopBody, tail: Tail, trips: int | Value, ip: InsertionPoint
-) -> tuple[ForLoop, list[Value]]:
+    body: LoopBody, tail: Tail, trips: int | ir.Value, ip: ir.InsertionPoint
+) -> tuple[ForLoop, list[ir.Value]]:
     """Writes the loop at ``ip``; returns it and the original loop's results.
 
     ``trips`` is at least one.
@@ -101,14 +102,14 @@ def pipeline_forward(
     count = len(loop.inits)
 
     def behind(
-        index: Value, carried: Sequence[Value], at: InsertionPoint
-    ) -> tuple[list[Value], list[Operation]]:
-        given: Mapping = dict(zip(tail.crossing, carried[count:], strict=True))
+        index: ir.Value, carried: Sequence[ir.Value], at: ir.InsertionPoint
+    ) -> tuple[list[ir.Value], list[ir.Operation]]:
+        given: ir.ValueMap = dict(zip(tail.crossing, carried[count:], strict=True))
         stored, made = stages.second(index, carried[:count], given, at)
         mark_pipelined(made)
         return stored, made
 
-    def delayed(index: Value, carried: list[Value], at: InsertionPoint) -> list[Value]:
+    def delayed(index: ir.Value, carried: list[ir.Value], at: ir.InsertionPoint) -> list[ir.Value]:
         previous = Scalars(at, location).binary("subi", index, loop.step)
         stored, _ = behind(previous, carried, at)
         values, _ = stages.first(index, carried[:count], at)
@@ -128,7 +129,7 @@ def pipeline_forward(
         ip=ip,
         attributes=loop.attributes,
     )
-    results: list[Value] = [*new.op.results]
+    results: list[ir.Value] = [*new.op.results]
     stored, copies = behind(last_index(loop, trips, ip), results, ip)
     mark_peeled(copies)
     return new, stages.with_slots(results[:count], stored)

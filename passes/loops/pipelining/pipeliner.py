@@ -6,17 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ....dialects.ir.bindings import (
-    FloatType,
-    IndexType,
-    InsertionPoint,
-    IntegerType,
-    Operation,
-    RankedTensorType,
-    UnitAttr,
-    Value,
-)
-from ....dialects.ir.cloning import clone_op
+from ....dialects import ir
 from ....dialects.upstream.arith import Scalars
 from ....dialects.upstream.scf import ForLoop, build_if, constant_value, trip_count
 from ....dialects.wire_bytes import received_bytes, tensor_bytes
@@ -157,7 +147,7 @@ class _LoopPipeliner:
         )
         return _Candidate(position, received, chain, tail, sinks)
 
-    def _refusal(self, op: Operation, loop: ForLoop, trips: int | None) -> str | None:
+    def _refusal(self, op: ir.Operation, loop: ForLoop, trips: int | None) -> str | None:
         """Why nothing of the kind, or nothing in the loop, is moved."""
         mode = self._limits.modes[op.name.partition(".")[2].replace("_", "-")]
         if mode == "off":
@@ -273,13 +263,13 @@ def _positions(plan: Ahead | Tail) -> tuple[int, ...]:
     return plan.moved if isinstance(plan, Ahead) else plan.positions
 
 
-def _bytes_of(values: Iterable[Value]) -> int | None:
+def _bytes_of(values: Iterable[ir.Value]) -> int | None:
     total = 0
     for value in values:
         # Scalars are in registers.
-        if isinstance(value.type, IntegerType | IndexType | FloatType):
+        if isinstance(value.type, ir.IntegerType | ir.IndexType | ir.FloatType):
             continue
-        size = tensor_bytes(value.type) if isinstance(value.type, RankedTensorType) else None
+        size = tensor_bytes(value.type) if isinstance(value.type, ir.RankedTensorType) else None
         if size is None:
             return None
         total += size
@@ -296,7 +286,7 @@ def _carried_for(body: LoopBody, position: int) -> int:
 def _replace(body: LoopBody, group: _Group) -> list[ForLoop]:
     """Writes the loop with a group moved; returns the new loops."""
     loop = body.loop
-    ip = InsertionPoint(loop.op)
+    ip = ir.InsertionPoint(loop.op)
     trips = loop.trips()
     if trips is None:
         new, results = _guarded(body, group, ip)
@@ -309,8 +299,8 @@ def _replace(body: LoopBody, group: _Group) -> list[ForLoop]:
 
 
 def _guarded(
-    body: LoopBody, group: _Group, ip: InsertionPoint
-) -> tuple[list[ForLoop], list[Value]]:
+    body: LoopBody, group: _Group, ip: ir.InsertionPoint
+) -> tuple[list[ForLoop], list[ir.Value]]:
     """The pipelined loop where there are two trips or more, else the loop as it was."""
     loop = body.loop
     location = loop.op.location
@@ -318,16 +308,16 @@ def _guarded(
     enough = Scalars(ip, location).compare("uge", trips, 2)
     made: list[ForLoop] = []
 
-    def then(at: InsertionPoint) -> list[Value]:
+    def then(at: ir.InsertionPoint) -> list[ir.Value]:
         new, results = _write(body, group, trips, at)
         made.extend(new)
         return results
 
-    def otherwise(at: InsertionPoint) -> list[Value]:
-        kept = clone_op(loop.op, {}, at)
+    def otherwise(at: ir.InsertionPoint) -> list[ir.Value]:
+        kept = ir.clone_op(loop.op, {}, at)
         mark_peeled([kept])
         with kept.context:
-            kept.attributes[PEELED] = UnitAttr.get()
+            kept.attributes[PEELED] = ir.UnitAttr.get()
         give_reasons([kept], "it runs where its loop has fewer than two trips")
         return [*kept.results]
 
@@ -336,8 +326,8 @@ def _guarded(
 
 
 def _write(
-    body: LoopBody, group: _Group, trips: int | Value, ip: InsertionPoint
-) -> tuple[list[ForLoop], list[Value]]:
+    body: LoopBody, group: _Group, trips: int | ir.Value, ip: ir.InsertionPoint
+) -> tuple[list[ForLoop], list[ir.Value]]:
     if isinstance(group.plan, Ahead):
         new, results = pipeline_backward(body, group.plan, trips, ip)
         return [new], results

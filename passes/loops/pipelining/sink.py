@@ -21,19 +21,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ....dialects.ir.bindings import (
-    Attribute,
-    DenseI64ArrayAttr,
-    IndexType,
-    InsertionPoint,
-    IntegerAttr,
-    Operation,
-    RankedTensorType,
-    ShapedType,
-    Type,
-    Value,
-)
-from ....dialects.ir.cloning import Mapping
+from ....dialects import ir
 from ....dialects.upstream.arith import Scalars
 from ....dialects.upstream.scf import ForLoop, build_for, trips_before
 from ....dialects.wire_bytes import tensor_bytes
@@ -44,16 +32,16 @@ from .stages import LoopBody, Refusal, Tail
 _DIMS = ("dim", "split_dim", "concat_dim")
 # Stays in memory from the first loop to the second one.
 _MOST_STACKED = 2 << 30
-_DYNAMIC = ShapedType.get_dynamic_size()
+_DYNAMIC = ir.ShapedType.get_dynamic_size()
 
 
-def sink_refusal(crossing: Sequence[Value], trips: int | None) -> Refusal | None:
+def sink_refusal(crossing: Sequence[ir.Value], trips: int | None) -> Refusal | None:
     """Why a tail that reads these values cannot leave its loop, None if it can."""
     if trips is None:
         return Refusal("a dynamic number of trips cannot be gathered in one tensor")
     for value in crossing:
         type_ = value.type
-        if not isinstance(type_, RankedTensorType) or not type_.has_static_shape:
+        if not isinstance(type_, ir.RankedTensorType) or not type_.has_static_shape:
             return Refusal("what it reads in each trip has no static shape")
         if type_.encoding is not None:
             return Refusal("what it reads in each trip has an encoding")
@@ -63,8 +51,8 @@ def sink_refusal(crossing: Sequence[Value], trips: int | None) -> Refusal | None
 
 
 def sink(
-    body: LoopBody, tail: Tail, roots: Sequence[int], trips: int, ip: InsertionPoint
-) -> tuple[list[ForLoop], list[Value]]:
+    body: LoopBody, tail: Tail, roots: Sequence[int], trips: int, ip: ir.InsertionPoint
+) -> tuple[list[ForLoop], list[ir.Value]]:
     """Writes both loops at ``ip``; returns them, the last one first, and all results.
 
     ``roots`` are the collectives of the tail that leave; none is computed
@@ -77,7 +65,7 @@ def sink(
     count = len(loop.inits)
     stacks = [_Stack(trips, v.type) for v in tail.crossing]
 
-    def fill(index: Value, carried: list[Value], at: InsertionPoint) -> list[Value]:
+    def fill(index: ir.Value, carried: list[ir.Value], at: ir.InsertionPoint) -> list[ir.Value]:
         values, _ = stages.first(index, carried[:count], at)
         kept = stages.next_carried(values, stages.slots_of(carried[:count]))
         trip = _trip(loop, index, Scalars(at, location))
@@ -95,19 +83,19 @@ def sink(
     first = build_for(
         *bounds, [*loop.inits, *empty], fill, loc=location, ip=ip, attributes=attributes
     )
-    results: list[Value] = [*first.op.results]
-    whole: Mapping = dict(zip(tail.crossing, results[count:], strict=True))
+    results: list[ir.Value] = [*first.op.results]
+    whole: ir.ValueMap = dict(zip(tail.crossing, results[count:], strict=True))
     leaving = [body.ops[p] for p in roots]
     # What the second loop reads of each trip: results, and what else crosses.
-    stacked: Mapping = {
+    stacked: ir.ValueMap = {
         op.results[0]: _batched(op, whole[op.operands[0]], trips, ip) for op in leaving
     }
     stacked |= {value: whole[value] for value in body.read_at(tail.positions, roots, whole)}
 
-    def drain(index: Value, carried: list[Value], at: InsertionPoint) -> list[Value]:
+    def drain(index: ir.Value, carried: list[ir.Value], at: ir.InsertionPoint) -> list[ir.Value]:
         scalars = Scalars(at, location)
         trip = _trip(loop, index, scalars)
-        given: Mapping = {
+        given: ir.ValueMap = {
             value: _Stack(trips, value.type).extract(tensor, trip, scalars)
             for value, tensor in stacked.items()
         }
@@ -120,21 +108,23 @@ def sink(
     return [second, first], stages.with_slots(results[:count], [*second.op.results])
 
 
-def _trip(loop: ForLoop, index: Value, scalars: Scalars) -> Value:
+def _trip(loop: ForLoop, index: ir.Value, scalars: Scalars) -> ir.Value:
     """The number of the trip, from 0, as an index."""
     trip = trips_before(loop, index, scalars)
-    return scalars.convert("index_castui", trip, IndexType.get(index.context))
+    return scalars.convert("index_castui", trip, ir.IndexType.get(index.context))
 
 
-def _batched(collective: Operation, stacked: Value, trips: int, ip: InsertionPoint) -> Value:
+def _batched(
+    collective: ir.Operation, stacked: ir.Value, trips: int, ip: ir.InsertionPoint
+) -> ir.Value:
     """The collective with a leading dimension of all trips."""
-    attributes: dict[str, Attribute] = dict(collective.attributes.items())
+    attributes: dict[str, ir.Attribute] = dict(collective.attributes.items())
     for name in _DIMS:
         if name in attributes:
-            dim = IntegerAttr(attributes[name])
-            attributes[name] = IntegerAttr.get(dim.type, dim.value + 1)
+            dim = ir.IntegerAttr(attributes[name])
+            attributes[name] = ir.IntegerAttr.get(dim.type, dim.value + 1)
     result = _Stack(trips, collective.results[0].type).type
-    op = Operation.create(
+    op = ir.Operation.create(
         collective.name,
         results=[result],
         operands=[stacked],
@@ -151,18 +141,18 @@ class _Stack:
     """``trips`` tensors of one type in one tensor with a leading dimension."""
 
     trips: int
-    slice_type: Type
+    slice_type: ir.Type
 
     @property
-    def type(self) -> RankedTensorType:
-        type_ = RankedTensorType(self.slice_type)
+    def type(self) -> ir.RankedTensorType:
+        type_ = ir.RankedTensorType(self.slice_type)
         with type_.context:
-            return RankedTensorType.get_unchecked([self.trips, *type_.shape], type_.element_type)
+            return ir.RankedTensorType.get_unchecked([self.trips, *type_.shape], type_.element_type)
 
-    def empty(self, scalars: Scalars) -> Value:
+    def empty(self, scalars: Scalars) -> ir.Value:
         return scalars.op("tensor.empty", [], self.type)
 
-    def insert(self, value: Value, into: Value, trip: Value, scalars: Scalars) -> Value:
+    def insert(self, value: ir.Value, into: ir.Value, trip: ir.Value, scalars: Scalars) -> ir.Value:
         return scalars.op(
             "tensor.insert_slice",
             [value, into, trip],
@@ -170,20 +160,20 @@ class _Stack:
             self._place([1, 1, 1, 0, 0]),
         )
 
-    def extract(self, whole: Value, trip: Value, scalars: Scalars) -> Value:
+    def extract(self, whole: ir.Value, trip: ir.Value, scalars: Scalars) -> ir.Value:
         return scalars.op(
             "tensor.extract_slice", [whole, trip], self.slice_type, self._place([1, 1, 0, 0])
         )
 
-    def _place(self, segments: Sequence[int]) -> dict[str, Attribute]:
-        type_ = RankedTensorType(self.slice_type)
+    def _place(self, segments: Sequence[int]) -> dict[str, ir.Attribute]:
+        type_ = ir.RankedTensorType(self.slice_type)
         sizes = [1, *type_.shape]
         with type_.context:
             return {
-                "static_offsets": DenseI64ArrayAttr.get([_DYNAMIC, *([0] * type_.rank)]),
-                "static_sizes": DenseI64ArrayAttr.get(sizes),
-                "static_strides": DenseI64ArrayAttr.get([1] * len(sizes)),
-                "operandSegmentSizes": Attribute.parse(
+                "static_offsets": ir.DenseI64ArrayAttr.get([_DYNAMIC, *([0] * type_.rank)]),
+                "static_sizes": ir.DenseI64ArrayAttr.get(sizes),
+                "static_strides": ir.DenseI64ArrayAttr.get([1] * len(sizes)),
+                "operandSegmentSizes": ir.Attribute.parse(
                     f"array<i32: {', '.join(map(str, segments))}>"
                 ),
             }

@@ -16,7 +16,7 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ....dialects.ir.bindings import Operation, RankedTensorType, Value, walk
+from ....dialects import ir
 from ....dialects.purity import is_pure
 from ....dialects.upstream.scf import ForLoop
 from ...analysis.pipelined_mark import is_collective
@@ -69,7 +69,7 @@ class Ahead:
 
     moved: tuple[int, ...]
     rest: tuple[int, ...]
-    carried: tuple[Value, ...]
+    carried: tuple[ir.Value, ...]
 
 
 @dataclass(frozen=True)
@@ -86,19 +86,19 @@ class Tail:
 
     positions: tuple[int, ...]
     slots: tuple[int, ...]
-    crossing: tuple[Value, ...]
+    crossing: tuple[ir.Value, ...]
     recomputed: tuple[int, ...]
     rest: tuple[int, ...]
 
 
-def values_read(op: Operation) -> list[Value]:
+def values_read(op: ir.Operation) -> list[ir.Value]:
     """Operands of ``op`` and what its regions read from outside of it."""
     found = list(op.operands)
     if not len(op.regions):
         return found
-    inside: set[Value] = set()
-    nested: list[Value] = []
-    for position, inner in enumerate(walk(op)):
+    inside: set[ir.Value] = set()
+    nested: list[ir.Value] = []
+    for position, inner in enumerate(ir.walk(op)):
         for region in inner.regions:
             for block in region.blocks:
                 inside.update(block.arguments)
@@ -116,9 +116,9 @@ class LoopBody:
         self.ops = loop.body_ops()
         self.yields = loop.yields
         self.carried = loop.carried
-        self._position: dict[Value, int] = {}
-        self._reads: list[list[Value]] = []
-        self._readers: dict[Value, list[int]] = {}
+        self._position: dict[ir.Value, int] = {}
+        self._reads: list[list[ir.Value]] = []
+        self._readers: dict[ir.Value, list[int]] = {}
         for position, op in enumerate(self.ops):
             for result in op.results:
                 self._position[result] = position
@@ -144,7 +144,7 @@ class LoopBody:
         """Whether the op has to stay where its results are read."""
         return self.ops[position].name == _DEQUANTIZE
 
-    def _varies(self, value: Value) -> bool:
+    def _varies(self, value: ir.Value) -> bool:
         """Whether it is carried and changes from trip to trip."""
         slot = self._slot.get(value)
         return slot is not None and not self.is_invariant(slot)
@@ -198,7 +198,7 @@ class LoopBody:
         moved = {p for chain in chains for p in chain.positions}
         wanted = set(self.yields)
         rest: list[int] = []
-        carried: dict[Value, None] = {}
+        carried: dict[ir.Value, None] = {}
         for position in reversed(range(len(self.ops))):
             results = [r for r in self.ops[position].results if r in wanted]
             if position in moved:
@@ -239,7 +239,7 @@ class LoopBody:
             return Refusal("its result is not used")
         return self._tail(found, slots, ())
 
-    def joined(self, tails: Sequence[Tail], given: Iterable[Value] = ()) -> Tail:
+    def joined(self, tails: Sequence[Tail], given: Iterable[ir.Value] = ()) -> Tail:
         """Several tails as one; ``given`` are values that it need not be able
         to make again."""
         positions = {p for tail in tails for p in tail.positions}
@@ -247,13 +247,13 @@ class LoopBody:
         return dataclasses.replace(tail, rest=self._first_stage(tail))
 
     def read_at(
-        self, positions: Iterable[int], without: Iterable[int], values: Iterable[Value]
-    ) -> list[Value]:
+        self, positions: Iterable[int], without: Iterable[int], values: Iterable[ir.Value]
+    ) -> list[ir.Value]:
         """Which of ``values`` the ops at some positions, less others, read, or
         need for what they make again."""
         left_out = set(without)
         work = [v for p in positions if p not in left_out for v in self._reads[p]]
-        seen: set[Value] = set()
+        seen: set[ir.Value] = set()
         known = set(values)
         while work:
             value = work.pop()
@@ -265,7 +265,7 @@ class LoopBody:
                 work += self._reads[maker]
         return [v for v in values if v in seen]
 
-    def _tail(self, positions: set[int], slots: set[int], given: Iterable[Value]) -> Tail:
+    def _tail(self, positions: set[int], slots: set[int], given: Iterable[ir.Value]) -> Tail:
         own = {self.carried[s] for s in slots}
         crossing = dict.fromkeys(given)
         recomputed: set[int] = set()
@@ -300,12 +300,12 @@ class LoopBody:
         return tuple(rest[::-1])
 
 
-def _communicates(op: Operation) -> bool:
-    return any(is_collective(inner) for inner in (walk(op) if len(op.regions) else (op,)))
+def _communicates(op: ir.Operation) -> bool:
+    return any(is_collective(inner) for inner in (ir.walk(op) if len(op.regions) else (op,)))
 
 
-def _is_cheap(op: Operation) -> bool:
+def _is_cheap(op: ir.Operation) -> bool:
     if op.name in _VIEWS:
         return True
-    on_scalars = not any(isinstance(r.type, RankedTensorType) for r in op.results)
+    on_scalars = not any(isinstance(r.type, ir.RankedTensorType) for r in op.results)
     return on_scalars and op.name.partition(".")[0] in _SCALAR_DIALECTS

@@ -7,7 +7,7 @@ for NaN. StableHLO leaves it to the implementation.
 
 from __future__ import annotations
 
-from ....dialects.ir.bindings import F64Type, IntegerType, Value
+from ....dialects import ir
 from ....dialects.upstream.arith import Scalars
 
 _F32_PRECISION = 24
@@ -15,7 +15,7 @@ _F64_PRECISION = 53
 _I32 = 32
 
 
-def to_integer(s: Scalars, value: Value, type_: IntegerType, *, signed: bool) -> Value:
+def to_integer(s: Scalars, value: ir.Value, type_: ir.IntegerType, *, signed: bool) -> ir.Value:
     """An f32 or f64 as an integer: rounded towards zero, saturated, NaN to 0.
 
     A bound that the float type holds is clamped to before the convert; only
@@ -31,7 +31,7 @@ def to_integer(s: Scalars, value: Value, type_: IntegerType, *, signed: bool) ->
     clamped = s.select(
         s.compare_floats("ogt", value, lowest), value, s.constant(lowest, value.type)
     )
-    precision = _F64_PRECISION if isinstance(value.type, F64Type) else _F32_PRECISION
+    precision = _F64_PRECISION if isinstance(value.type, ir.F64Type) else _F32_PRECISION
     if width <= precision:
         largest = s.constant(2**width - 1, value.type)
         clamped = s.select(s.compare_floats("olt", clamped, 2**width - 1), clamped, largest)

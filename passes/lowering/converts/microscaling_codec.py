@@ -10,7 +10,7 @@ rounds to f8E8M0FNU towards zero.
 
 from __future__ import annotations
 
-from ....dialects.ir.bindings import F32Type, F64Type, Type, Value, ir
+from ....dialects import ir
 from ....dialects.upstream.arith import Scalars
 
 _SCALE = ir.Float8E8M0FNUType
@@ -18,18 +18,18 @@ _ELEMENT = ir.Float4E2M1FNType
 _F32_NAN = 0x7FC00000
 
 
-def is_microscaling(type_: Type) -> bool:
+def is_microscaling(type_: ir.Type) -> bool:
     """Whether a scalar type is f8E8M0FNU or f4E2M1FN."""
     return isinstance(type_, _SCALE | _ELEMENT)
 
 
-def decode(s: Scalars, value: Value) -> Value:
+def decode(s: Scalars, value: ir.Value) -> ir.Value:
     """The f32 that a value of either type is, exactly.
 
     2^-127, a subnormal, is made as bits: IREE's CPU workers flush those that
     are computed.
     """
-    f32 = F32Type.get(s.loc.context)
+    f32 = ir.F32Type.get(s.loc.context)
     integer = s.integer_type(32)
     if isinstance(value.type, _SCALE):
         code = s.convert("extui", s.convert("bitcast", value, s.integer_type(8)), integer)
@@ -47,9 +47,9 @@ def decode(s: Scalars, value: Value) -> Value:
     return s.convert("bitcast", bits, f32)
 
 
-def decode_f64(s: Scalars, value: Value) -> Value:
+def decode_f64(s: Scalars, value: ir.Value) -> ir.Value:
     """The f64 that a value of either type is: none is a subnormal there."""
-    f64, integer = F64Type.get(s.loc.context), s.integer_type(64)
+    f64, integer = ir.F64Type.get(s.loc.context), s.integer_type(64)
     if isinstance(value.type, _ELEMENT):
         return s.convert_float(decode(s, value), f64)
     code = s.convert("extui", s.convert("bitcast", value, s.integer_type(8)), integer)
@@ -58,15 +58,15 @@ def decode_f64(s: Scalars, value: Value) -> Value:
     return s.convert("bitcast", s.select(s.compare("eq", code, 0xFF), nan, bits), f64)
 
 
-def encode(s: Scalars, value: Value, type_: Type) -> Value:
+def encode(s: Scalars, value: ir.Value, type_: ir.Type) -> ir.Value:
     """An f32 or f64 in one of the types, rounded once."""
     if isinstance(type_, _SCALE):
-        code = _scale_of_f64(s, value) if isinstance(value.type, F64Type) else _scale(s, value)
+        code = _scale_of_f64(s, value) if isinstance(value.type, ir.F64Type) else _scale(s, value)
         return s.convert("bitcast", s.convert("trunci", code, s.integer_type(8)), type_)
     return s.convert("bitcast", _element(s, value), type_)
 
 
-def _scale(s: Scalars, value: Value) -> Value:
+def _scale(s: Scalars, value: ir.Value) -> ir.Value:
     """The code of the nearest power of two, the larger one of two.
 
     What lies below 2^-127 gets its code, and all between it and 2^-126 the
@@ -82,7 +82,7 @@ def _scale(s: Scalars, value: Value) -> Value:
     return s.select(invalid, s.constant(0xFF, bits.type), code)
 
 
-def _scale_of_f64(s: Scalars, value: Value) -> Value:
+def _scale_of_f64(s: Scalars, value: ir.Value) -> ir.Value:
     """The same of an f64, but that what lies below 2^-127 becomes NaN.
 
     XLA's rule; ml_dtypes goes through f32, which rounds twice.
@@ -98,10 +98,10 @@ def _scale_of_f64(s: Scalars, value: Value) -> Value:
     return s.select(invalid, s.constant(0xFF, bits.type), code)
 
 
-def _element(s: Scalars, value: Value) -> Value:
+def _element(s: Scalars, value: ir.Value) -> ir.Value:
     """The i4 code of the nearest f4E2M1FN, ties to even; beyond 6, and for
     infinities, 6 with the sign; for NaN, which the format lacks, -0."""
-    is_f64 = isinstance(value.type, F64Type)
+    is_f64 = isinstance(value.type, ir.F64Type)
     width, mantissa, bias = (64, 52, 1023) if is_f64 else (32, 23, 127)
     bits = s.convert("bitcast", value, s.integer_type(width))
     magnitude = s.binary("andi", bits, (1 << (width - 1)) - 1)
@@ -110,7 +110,7 @@ def _element(s: Scalars, value: Value) -> Value:
     rounded = s.binary("addi", s.binary("addi", magnitude, last), (1 << (shift - 1)) - 1)
     rounded = s.binary("subi", s.binary("shrui", rounded, shift), (bias - 1) << 1)
 
-    def at_least(bound: int) -> Value:
+    def at_least(bound: int) -> ir.Value:
         return s.convert("extui", s.compare("uge", magnitude, bound), bits.type)
 
     quarter, three_quarters = (bias - 2) << mantissa, ((bias - 1) << mantissa) | 1 << shift

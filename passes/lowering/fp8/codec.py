@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ....dialects import ir
 from ....dialects.fp8 import Fp8Format
-from ....dialects.ir.bindings import BF16Type, F16Type, F32Type, F64Type, Type, Value
 from ....dialects.upstream.arith import Scalars
 from ..converts import bf16_rounding
 
@@ -44,23 +44,25 @@ def _magnitude_limits(format_: Fp8Format) -> tuple[int, int]:
     return 0x7E, 0x7F
 
 
-def decode(s: Scalars, code: Value, format_: Fp8Format, type_: Type) -> Value:
+def decode(s: Scalars, code: ir.Value, format_: Fp8Format, type_: ir.Type) -> ir.Value:
     """The value of an i8 ``code`` as bf16, f16, f32 or f64; exact.
 
     NaN codes become a quiet NaN, infinities stay infinities. In f16 the
     smallest values of the two E5M2 formats are subnormals: made with shifts.
     """
-    f32 = F32Type.get(s.loc.context)
-    if isinstance(type_, F16Type):
+    f32 = ir.F32Type.get(s.loc.context)
+    if isinstance(type_, ir.F16Type):
         return _decode_bits(s, code, format_, _F16, type_)
-    if isinstance(type_, BF16Type):
+    if isinstance(type_, ir.BF16Type):
         # A decoded f32 has only zeros where bf16 ends, so no rounding is needed.
         return bf16_rounding.upper_half(s, _decode_bits(s, code, format_, _F32, f32), type_)
     value = _decode_bits(s, code, format_, _F32, f32)
     return s.convert_float(value, type_)
 
 
-def _decode_bits(s: Scalars, code: Value, format_: Fp8Format, wide: _Wide, type_: Type) -> Value:
+def _decode_bits(
+    s: Scalars, code: ir.Value, format_: Fp8Format, wide: _Wide, type_: ir.Type
+) -> ir.Value:
     integer = s.integer_type(wide.width)
     bits = s.convert("extui", code, integer)
     magnitude = s.binary("andi", bits, 0x7F)
@@ -91,8 +93,13 @@ def _decode_bits(s: Scalars, code: Value, format_: Fp8Format, wide: _Wide, type_
 
 
 def _decode_tiny(
-    s: Scalars, magnitude: Value, shifted: Value, format_: Fp8Format, wide: _Wide, type_: Type
-) -> Value:
+    s: Scalars,
+    magnitude: ir.Value,
+    shifted: ir.Value,
+    format_: Fp8Format,
+    wide: _Wide,
+    type_: ir.Type,
+) -> ir.Value:
     """Bits of the values ``magnitude * 2^(1 - bias - m)`` near zero."""
     if format_.bias > wide.bias:
         # The format's last bit is `format_.bias - wide.bias` binades below
@@ -103,7 +110,7 @@ def _decode_tiny(
     return s.convert("bitcast", value, magnitude.type)
 
 
-def encode(s: Scalars, value: Value, format_: Fp8Format, *, saturate: bool) -> Value:
+def encode(s: Scalars, value: ir.Value, format_: Fp8Format, *, saturate: bool) -> ir.Value:
     """The i8 code of a bf16, f16, f32 or f64 value: one rounding, to nearest even.
 
     Saturating, values beyond the largest finite one and infinities get its
@@ -111,11 +118,11 @@ def encode(s: Scalars, value: Value, format_: Fp8Format, *, saturate: bool) -> V
     gives. Otherwise overflow gives the format's infinity, or NaN where it has
     none. NaN stays NaN. In the FNUZ formats -0 becomes 0.
     """
-    wide = _F64 if isinstance(value.type, F64Type) else _F32
-    if isinstance(value.type, BF16Type):
+    wide = _F64 if isinstance(value.type, ir.F64Type) else _F32
+    if isinstance(value.type, ir.BF16Type):
         value = bf16_rounding.widen(s, value)
     elif wide is _F32:
-        value = s.convert_float(value, F32Type.get(s.loc.context))
+        value = s.convert_float(value, ir.F32Type.get(s.loc.context))
     integer = s.integer_type(wide.width)
     bits = s.convert("bitcast", value, integer)
     magnitude = s.binary("andi", bits, (1 << (wide.width - 1)) - 1)
@@ -137,7 +144,9 @@ def encode(s: Scalars, value: Value, format_: Fp8Format, *, saturate: bool) -> V
     return s.convert("trunci", signed, s.integer_type(8))
 
 
-def _round(s: Scalars, magnitude: Value, format_: Fp8Format, wide: _Wide, type_: Type) -> Value:
+def _round(
+    s: Scalars, magnitude: ir.Value, format_: Fp8Format, wide: _Wide, type_: ir.Type
+) -> ir.Value:
     """The rounded code of a non-negative value; above the finite codes on overflow."""
     shift = wide.mantissa - format_.mantissa_bits
     rebias = (wide.bias - format_.bias) << wide.mantissa

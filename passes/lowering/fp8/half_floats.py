@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from ....dialects.ir.bindings import BF16Type, F16Type, Operation, error_at, walk
+from ....dialects import ir
 from ....dialects.upstream.linalg import element_of
 
 _MOVES = ("arith.bitcast", "arith.constant", "arith.select")
 _BF16_CONVERTS = ("arith.extf", "arith.truncf")
 
 
-def refuse_half_floats(module: Operation, target: str) -> None:
+def refuse_half_floats(module: ir.Operation, target: str) -> None:
     """Raises HeadraceError at the first op that the target cannot compute.
 
     IREE's vmvx moves bf16 and f16 values and converts bf16; for the rest its
     own messages name ops that no user wrote.
     """
-    for op in walk(module):
+    for op in ir.walk(module):
         if not op.name.startswith(("arith.", "math.")) or op.name in _MOVES:
             continue
         for value in (*op.operands, *op.results):
             element = element_of(value.type)
-            if isinstance(element, BF16Type) and op.name in _BF16_CONVERTS:
+            if isinstance(element, ir.BF16Type) and op.name in _BF16_CONVERTS:
                 continue
-            if isinstance(element, BF16Type | F16Type):
-                raise error_at(
+            if isinstance(element, ir.BF16Type | ir.F16Type):
+                raise ir.error_at(
                     op,
                     f"target {target} has no {element} arithmetic ('{op.name}'); "
                     "write the program in f32 or compile it for target cpu",

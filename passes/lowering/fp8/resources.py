@@ -10,18 +10,8 @@ from __future__ import annotations
 
 import re
 
+from ....dialects import ir
 from ....dialects.fp8 import fp8_format
-from ....dialects.ir.bindings import (
-    Attribute,
-    DenseElementsAttr,
-    FloatType,
-    IntegerType,
-    Module,
-    Operation,
-    RankedTensorType,
-    error_at,
-    walk,
-)
 from ....dialects.wire_bytes import tensor_bytes
 
 # IREE inlines constants of up to 256 bytes; larger ones are better left where
@@ -32,35 +22,37 @@ _SMALL = 4096
 _BLOB = re.compile(r'"0x[0-9A-Fa-f]{8}([0-9A-Fa-f]*)"')
 
 
-def inline_resources(module: Operation) -> None:
+def inline_resources(module: ir.Operation) -> None:
     """Makes dense elements of fp8 and of small resources that have their bytes with them.
 
     Raises HeadraceError for such a resource that has not as many bytes as its type takes.
     """
-    for op in walk(module, bodies=False):
+    for op in ir.walk(module, bodies=False):
         type_ = op.results[0].type if op.name == "arith.constant" else None
-        if not isinstance(type_, RankedTensorType):
+        if not isinstance(type_, ir.RankedTensorType):
             continue
-        if not isinstance(type_.element_type, FloatType | IntegerType):
+        if not isinstance(type_.element_type, ir.FloatType | ir.IntegerType):
             continue  # complex numbers: IREE takes them as they are
         if fp8_format(type_) is None and (tensor_bytes(type_) or 0) > _SMALL:
             continue
         value = op.attributes["value"]
-        if isinstance(value, DenseElementsAttr) or not str(value).startswith("dense_resource<"):
+        if isinstance(value, ir.DenseElementsAttr) or not str(value).startswith("dense_resource<"):
             continue
         digits = _hexadecimal(op)
         size = tensor_bytes(type_)
         if digits is not None and len(digits) != 2 * (size or 0):
-            raise error_at(
+            raise ir.error_at(
                 op, f"the resource holds {len(digits) // 2} bytes, and {type_} takes {size}"
             )
         if digits is not None:
-            op.attributes["value"] = Attribute.parse(f'dense<"0x{digits}"> : {type_}', op.context)
+            op.attributes["value"] = ir.Attribute.parse(
+                f'dense<"0x{digits}"> : {type_}', op.context
+            )
 
 
-def _hexadecimal(constant: Operation) -> str | None:
+def _hexadecimal(constant: ir.Operation) -> str | None:
     """The bytes of a constant's resource. Only a module's text has them; None if not."""
-    alone = Module.create(constant.location)
+    alone = ir.Module.create(constant.location)
     alone.body.append(constant.clone())
     found = _BLOB.search(str(alone))
     return found[1] if found else None

@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
+from ....dialects import ir
 from ....dialects.fp8 import Fp8Format, fp8_format
-from ....dialects.ir.bindings import (
-    F32Type,
-    F64Type,
-    InsertionPoint,
-    Operation,
-    RankedTensorType,
-    Type,
-    Value,
-    walk,
-)
 from ....dialects.ir.native_passes import run_native_pipeline
 from ....dialects.upstream.arith import Scalars
 from ....dialects.upstream.contraction import contraction_loops
@@ -23,24 +14,24 @@ from .convert import from_fp8, to_fp8
 _MOVES = ("arith.bitcast", "arith.constant", "arith.select")
 
 
-def legalize_scalars(module: Operation, support: Fp8Support) -> None:
+def legalize_scalars(module: ir.Operation, support: Fp8Support) -> None:
     """Rewrites conversions by integers, and computes everything else in f32.
 
     For one operation on fp8 values, f32 and a rounding give what fp8
     arithmetic would: f32 has more than twice the bits. The bodies of
     contractions are left alone: their operand types were chosen for the target.
     """
-    found = [op for op in walk(module) if _needs_help(op, support)]
+    found = [op for op in ir.walk(module) if _needs_help(op, support)]
     if any(_on_tensors(op) for op in found):
         run_native_pipeline(module, "builtin.module(convert-elementwise-to-linalg)")
-        found = [op for op in walk(module) if _needs_help(op, support)]
+        found = [op for op in ir.walk(module) if _needs_help(op, support)]
     for op in found:
         value = _rewritten(op, support)
         op.results[0].replace_all_uses_with(value)
         op.erase()
 
 
-def _needs_help(op: Operation, support: Fp8Support) -> bool:
+def _needs_help(op: ir.Operation, support: Fp8Support) -> bool:
     name = op.name
     if not name.startswith(("arith.", "math.")) or name in _MOVES:
         return False
@@ -48,23 +39,23 @@ def _needs_help(op: Operation, support: Fp8Support) -> bool:
     formats = [f for f in map(fp8_format, types) if f is not None]
     if not formats:
         return False
-    twice_rounded = name == "arith.truncf" and isinstance(types[0], F64Type)
+    twice_rounded = name == "arith.truncf" and isinstance(types[0], ir.F64Type)
     if all(f in support.converted for f in formats) and not twice_rounded:
         return False
     parent = op.parent
     return parent is None or not _is_contraction(parent.operation)
 
 
-def _is_contraction(op: Operation) -> bool:
+def _is_contraction(op: ir.Operation) -> bool:
     return op.name.startswith("linalg.") and contraction_loops(op) is not None
 
 
-def _on_tensors(op: Operation) -> bool:
-    return isinstance(op.results[0].type, RankedTensorType)
+def _on_tensors(op: ir.Operation) -> bool:
+    return isinstance(op.results[0].type, ir.RankedTensorType)
 
 
-def _rewritten(op: Operation, support: Fp8Support) -> Value:
-    s = Scalars(InsertionPoint(op), op.location)
+def _rewritten(op: ir.Operation, support: Fp8Support) -> ir.Value:
+    s = Scalars(ir.InsertionPoint(op), op.location)
     source, result = op.operands[0], op.results[0].type
     from_format, to_format = fp8_format(source.type), fp8_format(result)
     if op.name == "arith.extf" and from_format is not None and to_format is None:
@@ -74,10 +65,12 @@ def _rewritten(op: Operation, support: Fp8Support) -> Value:
     return _in_f32(s, op, to_format, support)
 
 
-def _in_f32(s: Scalars, op: Operation, to_format: Fp8Format | None, support: Fp8Support) -> Value:
+def _in_f32(
+    s: Scalars, op: ir.Operation, to_format: Fp8Format | None, support: Fp8Support
+) -> ir.Value:
     """The same op on f32 values, where it has fp8 ones."""
-    f32: Type = F32Type.get(s.loc.context)
-    operands: list[Value] = []
+    f32: ir.Type = ir.F32Type.get(s.loc.context)
+    operands: list[ir.Value] = []
     for operand in op.operands:
         format_ = fp8_format(operand.type)
         operands.append(operand if format_ is None else from_fp8(s, operand, format_, f32, support))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ....dialects.ir.bindings import AffineMap, RankedTensorType, Value
+from ....dialects import ir
 from ....dialects.upstream.linalg import DYNAMIC, TensorBuilder, dims_map, tensor_type
 
 
@@ -53,24 +53,26 @@ def is_blocked(scales: int, size: int) -> bool:
     return scales not in (1, size, DYNAMIC)
 
 
-def split(b: TensorBuilder, data: Value, blocking: Blocking) -> Value:
+def split(b: TensorBuilder, data: ir.Value, blocking: Blocking) -> ir.Value:
     """The data with its blocked dimensions split."""
     if blocking.is_trivial:
         return data
     type_ = tensor_type(data)
-    result = RankedTensorType.get(list(blocking.shape), type_.element_type, loc=b.loc)
+    result = ir.RankedTensorType.get(list(blocking.shape), type_.element_type, loc=b.loc)
     return b.expand_shape(data, blocking.groups, result)
 
 
-def join(b: TensorBuilder, value: Value, blocking: Blocking, shape: list[int]) -> Value:
+def join(b: TensorBuilder, value: ir.Value, blocking: Blocking, shape: list[int]) -> ir.Value:
     """Undoes ``split`` on a value of any element type; ``shape`` is the unsplit one."""
     if blocking.is_trivial:
         return value
-    type_ = RankedTensorType.get(shape, tensor_type(value).element_type, loc=b.loc)
+    type_ = ir.RankedTensorType.get(shape, tensor_type(value).element_type, loc=b.loc)
     return b.collapse_shape(value, blocking.groups, type_)
 
 
-def scale_access(b: TensorBuilder, scale: Value, blocking: Blocking) -> tuple[Value, AffineMap]:
+def scale_access(
+    b: TensorBuilder, scale: ir.Value, blocking: Blocking
+) -> tuple[ir.Value, ir.AffineMap]:
     """The scale without its unit dimensions, and where each loop nest reads it."""
     shape = list(tensor_type(scale).shape)
     units = [d for d, size in enumerate(shape) if size == 1]

@@ -5,15 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ....dialects.ir.bindings import (
-    AffineMap,
-    AffineMapAttr,
-    ArrayAttr,
-    Operation,
-    RankedTensorType,
-    Type,
-    Value,
-)
+from ....dialects import ir
 from ....dialects.upstream.arith import Scalars
 from ....dialects.upstream.linalg import TensorBuilder, dims_map, tensor_type
 
@@ -73,14 +65,16 @@ class Dims:
         return forms.get(self)
 
 
-def multiply_add(s: Scalars, arguments: list[Value]) -> Value:
+def multiply_add(s: Scalars, arguments: list[ir.Value]) -> ir.Value:
     """The body of a contraction: out + lhs * rhs in the type of out."""
     lhs, rhs, out = arguments
     product = s.binary("mulf", s.convert_float(lhs, out.type), s.convert_float(rhs, out.type))
     return s.binary("addf", out, product)
 
 
-def contract(b: TensorBuilder, lhs: Value, rhs: Value, dims: Dims, element: Type) -> Value:
+def contract(
+    b: TensorBuilder, lhs: ir.Value, rhs: ir.Value, dims: Dims, element: ir.Type
+) -> ir.Value:
     """The product, accumulated from zero in ``element``.
 
     Its shape is batch dims, free dims of lhs, free dims of rhs.
@@ -88,7 +82,7 @@ def contract(b: TensorBuilder, lhs: Value, rhs: Value, dims: Dims, element: Type
     sources = [(lhs, d) for d in (*dims.lhs_batch, *dims.lhs_free)]
     sources += [(rhs, d) for d in dims.rhs_free]
     shape = [tensor_type(value).shape[d] for value, d in sources]
-    type_ = RankedTensorType.get(shape, element, loc=b.loc)
+    type_ = ir.RankedTensorType.get(shape, element, loc=b.loc)
     zero = b.fill(0.0, b.empty(type_, sources))
     if any(tensor_type(lhs).shape[d] == 0 for d in dims.lhs_contracting):
         return zero  # IREE's CUDA backend crashes on an empty sum.
@@ -100,7 +94,7 @@ def contract(b: TensorBuilder, lhs: Value, rhs: Value, dims: Dims, element: Type
         rhs_map = dims_map(loops, dims.rhs_loops())
         out_map = dims_map(loops, range(dims.parallel))
         # IREE crashes on a named op without them where a transpose is near.
-        maps = ArrayAttr.get([AffineMapAttr.get(m) for m in (lhs_map, rhs_map, out_map)])
+        maps = ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in (lhs_map, rhs_map, out_map)])
     name = dims.named_form()
     if name is not None:
         return b.named(name, [lhs, rhs], zero, multiply_add, maps)
@@ -108,9 +102,11 @@ def contract(b: TensorBuilder, lhs: Value, rhs: Value, dims: Dims, element: Type
     return b.generic([(lhs, lhs_map), (rhs, rhs_map)], (zero, out_map), multiply_add, reductions)
 
 
-def _outer_product(b: TensorBuilder, lhs: Value, rhs: Value, dims: Dims, zero: Value) -> Value:
+def _outer_product(
+    b: TensorBuilder, lhs: ir.Value, rhs: ir.Value, dims: Dims, zero: ir.Value
+) -> ir.Value:
     """Sums of one product each: elementwise, as IREE fails to pack a 1x1 by 1xN matmul."""
-    maps: list[AffineMap] = []
+    maps: list[ir.AffineMap] = []
     for contracting, loops in (
         (dims.lhs_contracting, dims.lhs_loops()),
         (dims.rhs_contracting, dims.rhs_loops()),
@@ -119,19 +115,21 @@ def _outer_product(b: TensorBuilder, lhs: Value, rhs: Value, dims: Dims, zero: V
             kept = [loop for d, loop in enumerate(loops) if d not in contracting]
             maps.append(dims_map(dims.parallel, kept))
     with b.loc:
-        identity = AffineMap.get_identity(dims.parallel)
+        identity = ir.AffineMap.get_identity(dims.parallel)
     lhs = b.drop_unit_dims(lhs, dims.lhs_contracting)
     rhs = b.drop_unit_dims(rhs, dims.rhs_contracting)
     return b.generic([(lhs, maps[0]), (rhs, maps[1])], (zero, identity), multiply_add)
 
 
-def same_contraction(b: TensorBuilder, op: Operation, lhs: Value, rhs: Value, init: Value) -> Value:
+def same_contraction(
+    b: TensorBuilder, op: ir.Operation, lhs: ir.Value, rhs: ir.Value, init: ir.Value
+) -> ir.Value:
     """The same contraction on values of other element types."""
     if op.name != "linalg.generic":
         maps = op.attributes.get("indexing_maps", None)
         return b.named(op.name.removeprefix("linalg."), [lhs, rhs], init, multiply_add, maps)
-    maps = ArrayAttr(op.attributes["indexing_maps"])
-    lhs_map, rhs_map, out_map = (AffineMapAttr(m).value for m in maps)
-    kinds = ArrayAttr(op.attributes["iterator_types"])
+    maps = ir.ArrayAttr(op.attributes["indexing_maps"])
+    lhs_map, rhs_map, out_map = (ir.AffineMapAttr(m).value for m in maps)
+    kinds = ir.ArrayAttr(op.attributes["iterator_types"])
     reductions = [i for i, kind in enumerate(kinds) if "reduction" in str(kind)]
     return b.generic([(lhs, lhs_map), (rhs, rhs_map)], (init, out_map), multiply_add, reductions)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ....dialects.ir.bindings import Operation, Type, Value
+from ....dialects import ir
 from ....dialects.upstream.arith import Scalars
 from ....dialects.upstream.contraction import INTEGERS_TO_FLOATS, contraction_loops
 from ....dialects.upstream.linalg import TensorBuilder
@@ -18,7 +18,7 @@ class _Convert:
 
     operand: int
     name: str
-    type: Type
+    type: ir.Type
 
 
 class ConvertIntegerOperands(Pattern[list[_Convert]]):
@@ -35,7 +35,7 @@ class ConvertIntegerOperands(Pattern[list[_Convert]]):
 
     roots = CONTRACTIONS
 
-    def match(self, op: Operation) -> list[_Convert] | Miss:
+    def match(self, op: ir.Operation) -> list[_Convert] | Miss:
         if contraction_loops(op, integers=True) is None:
             return Miss("not a contraction of two operands", silent=True)
         body = op.regions[0].blocks[0]
@@ -48,7 +48,7 @@ class ConvertIntegerOperands(Pattern[list[_Convert]]):
         ]
         return found or Miss("no operand is converted from integers", silent=True)
 
-    def rewrite(self, op: Operation, match: list[_Convert], rewriter: Rewriter) -> None:
+    def rewrite(self, op: ir.Operation, match: list[_Convert], rewriter: Rewriter) -> None:
         b = TensorBuilder(rewriter.before(op), op.location)
         operands = [op.operands[0], op.operands[1]]
         for convert in match:
@@ -57,8 +57,8 @@ class ConvertIntegerOperands(Pattern[list[_Convert]]):
         rewriter.replace(op, [same_contraction(b, op, lhs, rhs, op.operands[2])])
 
 
-def _converted(b: TensorBuilder, value: Value, convert: _Convert) -> Value:
-    def body(s: Scalars, arguments: list[Value]) -> Value:
+def _converted(b: TensorBuilder, value: ir.Value, convert: _Convert) -> ir.Value:
+    def body(s: Scalars, arguments: list[ir.Value]) -> ir.Value:
         return s.op(convert.name, [arguments[0]], convert.type)
 
     return b.elementwise(value, [], convert.type, body)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ....dialects import ir
 from ....dialects.fp8 import E4M3FN, E4M3FNUZ, E5M2, E5M2FNUZ, Fp8Format, fp8_format
 from ....dialects.headrace import dequantize
-from ....dialects.ir.bindings import BF16Type, F16Type, F32Type, F64Type, Type, Value
 from ....dialects.upstream.arith import Scalars
 from ....dialects.upstream.linalg import DYNAMIC, TensorBuilder, tensor_type, with_element_type
 from ...targets.fp8_support import Fp8Support
@@ -22,9 +22,9 @@ class OperandTypes:
     ``factor``: what the sum has to be multiplied by, a power of two.
     """
 
-    lhs: Type
-    rhs: Type
-    accumulator: Type
+    lhs: ir.Type
+    rhs: ir.Type
+    accumulator: ir.Type
     factor: float = 1.0
 
 
@@ -51,20 +51,20 @@ def product_size(sizes: list[int]) -> int:
     return result
 
 
-def operand_types(lhs: Type, rhs: Type, sizes: Sizes, support: Fp8Support) -> OperandTypes:
+def operand_types(lhs: ir.Type, rhs: ir.Type, sizes: Sizes, support: Fp8Support) -> OperandTypes:
     """How a product of these element types is computed on a target, exactly.
 
     f64 operands are multiplied and summed in f64, all others summed in f32.
     """
     context = lhs.context
-    f32 = F32Type.get(context)
-    if isinstance(lhs, F64Type) or isinstance(rhs, F64Type):
-        f64 = F64Type.get(context)
+    f32 = ir.F32Type.get(context)
+    if isinstance(lhs, ir.F64Type) or isinstance(rhs, ir.F64Type):
+        f64 = ir.F64Type.get(context)
         return OperandTypes(f64, f64, f64)
     formats = (fp8_format(lhs), fp8_format(rhs))
     if support.is_cpu:
         if _is_faster_in_bf16(lhs, rhs, sizes, support):
-            bf16 = BF16Type.get(context)
+            bf16 = ir.BF16Type.get(context)
             return OperandTypes(bf16, bf16, f32)
         # Not fp8, decoded by IREE in the kernel: it reads f8E4M3FN's 0xFF as
         # -480, and is slower but for a few rows.
@@ -78,7 +78,7 @@ def operand_types(lhs: Type, rhs: Type, sizes: Sizes, support: Fp8Support) -> Op
     return OperandTypes(wide, wide, f32)
 
 
-def _is_faster_in_bf16(lhs: Type, rhs: Type, sizes: Sizes, support: Fp8Support) -> bool:
+def _is_faster_in_bf16(lhs: ir.Type, rhs: ir.Type, sizes: Sizes, support: Fp8Support) -> bool:
     """Whether a CPU had better multiply in bf16, which holds all fp8 codes.
 
     Not where sizes are dynamic: the decode would be a launch of its own all
@@ -87,7 +87,7 @@ def _is_faster_in_bf16(lhs: Type, rhs: Type, sizes: Sizes, support: Fp8Support) 
     """
     if not support.multiplies_bf16 or not sizes.is_static:
         return False
-    return all(fp8_format(t) is not None or isinstance(t, BF16Type) for t in (lhs, rhs))
+    return all(fp8_format(t) is not None or isinstance(t, ir.BF16Type) for t in (lhs, rhs))
 
 
 def _fits(mixed: bool, sizes: Sizes, support: Fp8Support) -> bool:
@@ -112,17 +112,19 @@ def _native_twin(format_: Fp8Format | None, support: Fp8Support) -> Fp8Format | 
     return twin if twin in support.converted else format_
 
 
-def _common_type(lhs: Type, rhs: Type) -> Type:
+def _common_type(lhs: ir.Type, rhs: ir.Type) -> ir.Type:
     """The smallest type that holds both operands exactly: every fp8 code fits in f16 and bf16."""
     wide = [t for t in (lhs, rhs) if fp8_format(t) is None]
     if not wide:
-        return F16Type.get(lhs.context)
+        return ir.F16Type.get(lhs.context)
     if all(t == wide[0] for t in wide):
         return wide[0]
-    return F32Type.get(lhs.context)
+    return ir.F32Type.get(lhs.context)
 
 
-def bring_operand(b: TensorBuilder, value: Value, element: Type, support: Fp8Support) -> Value:
+def bring_operand(
+    b: TensorBuilder, value: ir.Value, element: ir.Type, support: Fp8Support
+) -> ir.Value:
     """The operand in the element type that ``operand_types`` gave for it."""
     type_ = tensor_type(value)
     if type_.element_type == element:
@@ -136,27 +138,27 @@ def bring_operand(b: TensorBuilder, value: Value, element: Type, support: Fp8Sup
     return brought
 
 
-def _convert(b: TensorBuilder, value: Value, element: Type) -> Value:
+def _convert(b: TensorBuilder, value: ir.Value, element: ir.Type) -> ir.Value:
     source = tensor_type(value).element_type
     format_, twin = fp8_format(source), fp8_format(element)
     if format_ is not None and twin is not None:
 
-        def reinterpret(s: Scalars, arguments: list[Value]) -> Value:
+        def reinterpret(s: Scalars, arguments: list[ir.Value]) -> ir.Value:
             return _to_twin(s, arguments[0], format_, element)
 
         return b.elementwise(value, [], element, reinterpret)
     if format_ is not None:
         type_ = with_element_type(value.type, element)
         return dequantize(value, None, type_, loc=b.loc, ip=b.ip).result
-    hides = isinstance(source, BF16Type) and isinstance(element, F32Type)
+    hides = isinstance(source, ir.BF16Type) and isinstance(element, ir.F32Type)
 
-    def widen(s: Scalars, arguments: list[Value]) -> Value:
+    def widen(s: Scalars, arguments: list[ir.Value]) -> ir.Value:
         return _bf16_bits(s, arguments[0]) if hides else s.convert_float(arguments[0], element)
 
     return b.elementwise(value, [], element, widen)
 
 
-def _bf16_bits(s: Scalars, value: Value) -> Value:
+def _bf16_bits(s: Scalars, value: ir.Value) -> ir.Value:
     """A bf16 as f32 by its bits: IREE folds an extf back into the matmul.
 
     Its data-tiled bf16 matmul is 50 times slower than f32 on a CPU without
@@ -165,10 +167,10 @@ def _bf16_bits(s: Scalars, value: Value) -> Value:
     """
     integer = s.integer_type(32)
     bits = s.convert("extui", s.convert("bitcast", value, s.integer_type(16)), integer)
-    return s.convert("bitcast", s.binary("shli", bits, 16), F32Type.get(s.loc.context))
+    return s.convert("bitcast", s.binary("shli", bits, 16), ir.F32Type.get(s.loc.context))
 
 
-def _to_twin(s: Scalars, value: Value, format_: Fp8Format, element: Type) -> Value:
+def _to_twin(s: Scalars, value: ir.Value, format_: Fp8Format, element: ir.Type) -> ir.Value:
     """An OCP value as the FNUZ value of the same code, which is half of it.
 
     -0, which is FNUZ's NaN, becomes 0. NaN, and the infinities of E5M2, which

@@ -11,15 +11,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ....dialects import ir
 from ....dialects.headrace import AllGatherOp, AllToAllOp, CollectiveOp, CollectivePermuteOp
-from ....dialects.ir.bindings import (
-    DenseElementsAttr,
-    FloatAttr,
-    InsertionPoint,
-    Operation,
-    Value,
-    defining_op,
-)
 from ....dialects.ops.collectives import all_gather, all_to_all, collective_permute
 from ....dialects.ops.constraints import DYNAMIC, is_per_tensor
 from ...analysis.replication import ReplicationAnalysis
@@ -41,7 +34,7 @@ class ScalePlan:
     kind: str
     dim: int = 0
 
-    def apply(self, op: CollectiveOp, scale: Value, ip: InsertionPoint) -> Value:
+    def apply(self, op: CollectiveOp, scale: ir.Value, ip: ir.InsertionPoint) -> ir.Value:
         """The scale on the far side of the collective."""
         if self.kind == "keep":
             return scale
@@ -51,7 +44,7 @@ class ScalePlan:
                 new.attributes[name] = op.operation.attributes[name]
         return new.results[0]
 
-    def _collective(self, op: CollectiveOp, scale: Value, ip: InsertionPoint) -> CollectiveOp:
+    def _collective(self, op: CollectiveOp, scale: ir.Value, ip: ir.InsertionPoint) -> CollectiveOp:
         loc = op.operation.location
         if isinstance(op, CollectivePermuteOp):
             return collective_permute(scale, op.pairs, loc=loc, ip=ip)
@@ -109,7 +102,7 @@ def scale_bytes(op: CollectiveOp, plan: ScalePlan, scale: Sequence[int], width: 
     return math.prod(scale) * width * times
 
 
-def equality_fault(analysis: ReplicationAnalysis, op: CollectiveOp, scale: Value) -> str:
+def equality_fault(analysis: ReplicationAnalysis, op: CollectiveOp, scale: ir.Value) -> str:
     """Why the proof of equality fails, naming where the devices part."""
     groups = op.groups
     missing = [d for group in groups for d in group if d >= analysis.devices]
@@ -120,7 +113,7 @@ def equality_fault(analysis: ReplicationAnalysis, op: CollectiveOp, scale: Value
 
 
 def zeros_fault(
-    analysis: ReplicationAnalysis, op: CollectiveOp, scale: Value | None, plan: ScalePlan
+    analysis: ReplicationAnalysis, op: CollectiveOp, scale: ir.Value | None, plan: ScalePlan
 ) -> str | None:
     """Why a permute by which a device receives nothing, and so gets zeros,
     does not cross.
@@ -152,16 +145,16 @@ _SIGN_KEEPING = (
 )
 
 
-def _is_positive_constant(scale: Value) -> bool:
-    op: Operation | None = defining_op(scale)
+def _is_positive_constant(scale: ir.Value) -> bool:
+    op: ir.Operation | None = ir.defining_op(scale)
     while op is not None and op.name in _SIGN_KEEPING:
-        op = defining_op(op.operands[0])
+        op = ir.defining_op(op.operands[0])
     if op is None or op.name not in ("stablehlo.constant", "arith.constant"):
         return False
     value = op.attributes["value"]
-    if not isinstance(value, DenseElementsAttr) or not value.is_splat:
+    if not isinstance(value, ir.DenseElementsAttr) or not value.is_splat:
         return False
     splat = value.get_splat_value()
-    if not isinstance(splat, FloatAttr):
+    if not isinstance(splat, ir.FloatAttr):
         return False
     return 0.0 < splat.value < math.inf

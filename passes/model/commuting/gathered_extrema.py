@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ....dialects import ir
 from ....dialects.headrace import AllGatherOp
-from ....dialects.ir.bindings import FloatType, InsertionPoint, Operation, RankedTensorType, Value
 from ....dialects.ops.collectives import all_reduce
 from ....dialects.ops.constraints import element_type_of, is_wide_float
 from ....dialects.upstream.stablehlo import i64_array, splat_element
@@ -33,11 +33,11 @@ class GatheredExtrema:
     ``steps`` are elementwise ops and the reduces they lead to, makers first.
     """
 
-    steps: tuple[Operation, ...] = ()
+    steps: tuple[ir.Operation, ...] = ()
 
 
 def find_extrema(
-    gather: Operation, values: Sequence[tuple[Value, Operation]]
+    gather: ir.Operation, values: Sequence[tuple[ir.Value, ir.Operation]]
 ) -> GatheredExtrema | Miss:
     """What uses ``values``, each but for one known user, if that is extrema only.
 
@@ -47,7 +47,7 @@ def find_extrema(
     (so that all devices get there), behind abs, negate and conversions
     between wide floats. The Miss is for any other user.
     """
-    steps: list[Operation] = []
+    steps: list[ir.Operation] = []
     for value, known in values:
         uses = list(value.uses)
         if sum(use.owner.operation == known for use in uses) != 1:
@@ -72,7 +72,7 @@ def find_extrema(
     return found
 
 
-def _is_extremum(op: Operation, dim: int) -> bool:
+def _is_extremum(op: ir.Operation, dim: int) -> bool:
     if op.name != "stablehlo.reduce" or len(op.operands) != 2:
         return False
     if dim not in i64_array(op, "dimensions"):
@@ -80,7 +80,7 @@ def _is_extremum(op: Operation, dim: int) -> bool:
     return _kind(op) is not None and splat_element(op.operands[1]) is not None
 
 
-def _kind(reduce: Operation) -> str | None:
+def _kind(reduce: ir.Operation) -> str | None:
     """``max`` or ``min``; None for what else a reduce computes."""
     found = find_reduction(reduce)
     if isinstance(found, Miss) or found[0] not in _KINDS:
@@ -97,13 +97,16 @@ def _pays(gather: AllGatherOp, extrema: GatheredExtrema) -> bool:
     ]
     if wide is None:
         return True
-    width = FloatType(RankedTensorType(gather.operands[0].type).element_type).width // 8
+    width = ir.FloatType(ir.RankedTensorType(gather.operands[0].type).element_type).width // 8
     added = sum(2 * (n - 1) * size // n for size in sizes if size is not None)
     return wide // width + added < wide
 
 
 def localize_extrema(
-    gather: Operation, parts: dict[Value, Value], extrema: GatheredExtrema, rewriter: Rewriter
+    gather: ir.Operation,
+    parts: dict[ir.Value, ir.Value],
+    extrema: GatheredExtrema,
+    rewriter: Rewriter,
 ) -> None:
     """Takes each extremum on the device's part, then over the group.
 
@@ -130,7 +133,7 @@ def localize_extrema(
         rewriter.replace_uses(op.results[0], whole.results[0])
 
 
-def _reduce_of(reduce: Operation, value: Value, ip: InsertionPoint) -> Operation:
+def _reduce_of(reduce: ir.Operation, value: ir.Value, ip: ir.InsertionPoint) -> ir.Operation:
     """The same reduce of another value; the result has the same shape, since
     the dimension that differs is reduced."""
     new = reduce.clone(ip).operation

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from ....dialects import ir
 from ....dialects.headrace import CollectiveOp, HeadraceOp
-from ....dialects.ir.bindings import Operation, Type, defining_op
 from ....dialects.ops.collectives import rebuild_collective
 from ....dialects.ops.constraints import element_type_of, is_per_tensor, is_wide_float, shape_of
 from ...analysis.dequantized_values import (
@@ -31,7 +31,7 @@ from .collective_scales import (
 )
 
 
-def element_bytes(type_: Type) -> int:
+def element_bytes(type_: ir.Type) -> int:
     """The size of a wide float or fp8 element."""
     return {"f64": 8, "f32": 4, "f16": 2, "bf16": 2}.get(str(type_), 1)
 
@@ -64,7 +64,7 @@ class NarrowDequantize(Pattern[NarrowedGather]):
     def __init__(self, analysis: ReplicationAnalysis) -> None:
         self._analysis = analysis
 
-    def match(self, op: Operation) -> NarrowedGather | Miss:
+    def match(self, op: ir.Operation) -> NarrowedGather | Miss:
         collective = as_collective(op)
         operand = op.operands[0]
         if not is_wide_float(element_type_of(operand)):
@@ -89,7 +89,7 @@ class NarrowDequantize(Pattern[NarrowedGather]):
             return Miss(fault)
         return _worth_it(collective, source, plan)
 
-    def rewrite(self, op: Operation, match: NarrowedGather, rewriter: Rewriter) -> None:
+    def rewrite(self, op: ir.Operation, match: NarrowedGather, rewriter: Rewriter) -> None:
         collective = as_collective(op)
         source, ip = match.source, rewriter.before(op)
         narrow = rebuild_narrow(source, ip, {})
@@ -119,14 +119,14 @@ def _worth_it(op: CollectiveOp, source: DequantizedValue, plan: ScalePlan) -> Na
     return NarrowedGather(source, plan)
 
 
-def as_collective(op: Operation) -> CollectiveOp:
+def as_collective(op: ir.Operation) -> CollectiveOp:
     """The typed view of a headrace collective."""
     declared = HeadraceOp.operations[op.name]
     assert issubclass(declared, CollectiveOp)
     return declared(op)
 
 
-def forget_reason(op: Operation) -> None:
+def forget_reason(op: ir.Operation) -> None:
     """A narrow collective has no reason to be wide."""
     if WIDE_REASON in op.attributes:
         del op.attributes[WIDE_REASON]
@@ -137,7 +137,7 @@ def erase_dead_source(
 ) -> None:
     """Erases the wide ops of ``source`` that have no other users."""
     for node in source.nodes():
-        op = defining_op(node.value)
+        op = ir.defining_op(node.value)
         if op is not None and all(next(iter(r.uses), None) is None for r in op.results):
             analysis.forget(op)
             rewriter.erase(op)

@@ -4,16 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ....dialects import ir
 from ....dialects.fp8 import fp8_format
 from ....dialects.headrace import CollectiveOp, QuantizeOp, quantize
-from ....dialects.ir.bindings import (
-    Block,
-    InsertionPoint,
-    Operation,
-    RankedTensorType,
-    Value,
-    defining_op,
-)
 from ....dialects.ops.collectives import rebuild_collective
 from ....dialects.ops.constraints import element_type_of, is_per_tensor, is_wide_float, shape_of
 from ...analysis.dequantized_values import MAX_DEPTH, is_float_convert, retyped_clone
@@ -28,11 +21,11 @@ from .narrow_dequantize import as_collective, forget_reason
 _CONVERTS = ("arith.truncf", "stablehlo.convert")
 
 
-def is_quantize(op: Operation) -> bool:
+def is_quantize(op: ir.Operation) -> bool:
     """Whether ``op`` narrows to fp8: a quantize, or a convert without scale."""
     return op.name == QuantizeOp.OPERATION_NAME or (
         op.name in _CONVERTS
-        and isinstance(op.results[0].type, RankedTensorType)
+        and isinstance(op.results[0].type, ir.RankedTensorType)
         and fp8_format(op.results[0].type) is not None
         and is_wide_float(element_type_of(op.operands[0]))
     )
@@ -47,9 +40,9 @@ class NarrowedInput:
     quantize and the new collective go; ``extrema`` are the other users.
     """
 
-    collective: Operation
-    path: tuple[Movement | Operation, ...]
-    place: Operation
+    collective: ir.Operation
+    path: tuple[Movement | ir.Operation, ...]
+    place: ir.Operation
     extrema: GatheredExtrema
 
 
@@ -82,13 +75,13 @@ class NarrowQuantize(Pattern[NarrowedInput]):
     def __init__(self, analysis: ReplicationAnalysis) -> None:
         self._analysis = analysis
 
-    def match(self, op: Operation) -> NarrowedInput | Miss:
+    def match(self, op: ir.Operation) -> NarrowedInput | Miss:
         if not is_quantize(op):
             return Miss("no conversion to fp8", silent=True)
-        path: list[Movement | Operation] = []
+        path: list[Movement | ir.Operation] = []
         value = op.operands[0]
         while True:
-            maker = defining_op(value)
+            maker = ir.defining_op(value)
             if maker is None or len(path) > MAX_DEPTH:
                 return Miss("no collective before the quantize", silent=True)
             if maker.name in NARROWABLE:
@@ -108,7 +101,7 @@ class NarrowQuantize(Pattern[NarrowedInput]):
         return self._check(op, maker, tuple(path))
 
     def _check(
-        self, op: Operation, maker: Operation, path: tuple[Movement | Operation, ...]
+        self, op: ir.Operation, maker: ir.Operation, path: tuple[Movement | ir.Operation, ...]
     ) -> NarrowedInput | Miss:
         collective = as_collective(maker)
         extrema = _other_users(op, maker, path)
@@ -125,7 +118,7 @@ class NarrowQuantize(Pattern[NarrowedInput]):
         return Miss("the quantize is in another region, where its scale is made")
 
     def _scale_fault(
-        self, collective: CollectiveOp, scale: Value, path: tuple[Movement | Operation, ...]
+        self, collective: CollectiveOp, scale: ir.Value, path: tuple[Movement | ir.Operation, ...]
     ) -> str | None:
         shape = shape_of(scale)
         if not is_per_tensor(shape):
@@ -146,13 +139,13 @@ class NarrowQuantize(Pattern[NarrowedInput]):
             return plan.reason
         return zeros_fault(self._analysis, collective, scale, plan)
 
-    def rewrite(self, op: Operation, match: NarrowedInput, rewriter: Rewriter) -> None:
+    def rewrite(self, op: ir.Operation, match: NarrowedInput, rewriter: Rewriter) -> None:
         collective = as_collective(match.collective)
         ip = rewriter.before(match.collective)
         value = match.collective.operands[0]
-        parts: dict[Value, Value] = {match.collective.results[0]: value}
+        parts: dict[ir.Value, ir.Value] = {match.collective.results[0]: value}
         for step in match.path:
-            if isinstance(step, Operation):
+            if isinstance(step, ir.Operation):
                 value = retyped_clone(step, value, ip)
                 parts[step.results[0]] = value
         localize_extrema(match.collective, parts, match.extrema, rewriter)
@@ -178,7 +171,7 @@ class NarrowQuantize(Pattern[NarrowedInput]):
 
 
 def _other_users(
-    op: Operation, maker: Operation, path: tuple[Movement | Operation, ...]
+    op: ir.Operation, maker: ir.Operation, path: tuple[Movement | ir.Operation, ...]
 ) -> GatheredExtrema | Miss:
     """Who uses the collective's result and what becomes of it, on the way to
     the quantize ``op``; a Miss for users that need the wide value."""
@@ -192,13 +185,13 @@ def _other_users(
     return find_extrema(maker, list(zip(values, followers, strict=True))[: moved + 1])
 
 
-def operation_of(step: Movement | Operation) -> Operation:
+def operation_of(step: Movement | ir.Operation) -> ir.Operation:
     return step.op if isinstance(step, Movement) else step
 
 
-def _rebuild_quantize(op: Operation, value: Value, ip: InsertionPoint) -> Operation:
+def _rebuild_quantize(op: ir.Operation, value: ir.Value, ip: ir.InsertionPoint) -> ir.Operation:
     if op.name != QuantizeOp.OPERATION_NAME:
-        made = defining_op(retyped_clone(op, value, ip))
+        made = ir.defining_op(retyped_clone(op, value, ip))
         assert made is not None
         return made
     old = QuantizeOp(op)
@@ -213,12 +206,12 @@ def _rebuild_quantize(op: Operation, value: Value, ip: InsertionPoint) -> Operat
     ).operation
 
 
-def dominates(value: Value, op: Operation) -> bool:
+def dominates(value: ir.Value, op: ir.Operation) -> bool:
     """Whether ``value`` can be used by ops right before ``op``, in regions of
     one block, as all structured control flow has."""
     owner = value.owner
-    block = owner if isinstance(owner, Block) else owner.operation.block
-    current: Operation | None = op
+    block = owner if isinstance(owner, ir.Block) else owner.operation.block
+    current: ir.Operation | None = op
     while current is not None and current.block != block:
         parent = current.parent
         current = (
@@ -228,4 +221,4 @@ def dominates(value: Value, op: Operation) -> bool:
         )
     if current is None:
         return False
-    return isinstance(owner, Block) or owner.operation.is_before_in_block(current)
+    return isinstance(owner, ir.Block) or owner.operation.is_before_in_block(current)

@@ -4,16 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from ....dialects import ir
 from ....dialects.fp8 import fp8_format
 from ....dialects.headrace import CollectiveOp, HeadraceOp
-from ....dialects.ir.bindings import (
-    Block,
-    BlockArgument,
-    Operation,
-    OpResult,
-    RankedTensorType,
-    Value,
-)
 from ....dialects.ops.constraints import element_type_of, is_wide_float
 from ....dialects.upstream.contraction import contraction_loops
 from ....dialects.upstream.generic import GENERIC, is_parallel
@@ -42,7 +35,7 @@ class WideReasons:
         self._after = after
         self._before = before
 
-    def reason(self, op: Operation) -> str | None:
+    def reason(self, op: ir.Operation) -> str | None:
         """Why ``op`` is wide; None if it is narrow or has nothing to do with fp8."""
         if not is_wide_float(element_type_of(op.operands[0])):
             return None
@@ -52,7 +45,7 @@ class WideReasons:
             return REDUCTION_REASON if near else None
         return self._operand_reason(op) or self._result_reason(op)
 
-    def _operand_reason(self, op: Operation) -> str | None:
+    def _operand_reason(self, op: ir.Operation) -> str | None:
         path = _find(op.operands[0], _makers, is_dequantize, _local)
         if path is None:
             return None
@@ -61,7 +54,7 @@ class WideReasons:
             return miss.reason
         return _obstacle(path, "between the dequantize and the collective")
 
-    def _result_reason(self, op: Operation) -> str | None:
+    def _result_reason(self, op: ir.Operation) -> str | None:
         path = _find(op.results[0], _users, is_quantize, _local)
         if path is None:
             return None
@@ -71,7 +64,7 @@ class WideReasons:
         return _obstacle(path, "between the collective and the quantize")
 
 
-def _obstacle(path: list[Operation], where: str) -> str:
+def _obstacle(path: list[ir.Operation], where: str) -> str:
     for op in path[:-1]:
         if op.name in _LOOPS:
             return f"the value is carried by the loop '{op.name}' {where}"
@@ -80,18 +73,18 @@ def _obstacle(path: list[Operation], where: str) -> str:
     return f"too many ops {where}"
 
 
-_Step = Callable[[Value], Iterator[tuple[Operation, list[Value]]]]
+_Step = Callable[[ir.Value], Iterator[tuple[ir.Operation, list[ir.Value]]]]
 
 
 def _find(
-    start: Value,
+    start: ir.Value,
     step: _Step,
-    is_goal: Callable[[Operation], bool],
-    passes: Callable[[Operation], bool],
-) -> list[Operation] | None:
+    is_goal: Callable[[ir.Operation], bool],
+    passes: Callable[[ir.Operation], bool],
+) -> list[ir.Operation] | None:
     """The ops on a shortest way from ``start`` to a goal, the goal last."""
-    queue: list[tuple[Value, list[Operation]]] = [(start, [])]
-    seen: dict[Value, None] = {start: None}
+    queue: list[tuple[ir.Value, list[ir.Operation]]] = [(start, [])]
+    seen: dict[ir.Value, None] = {start: None}
     for value, path in queue:
         if len(seen) > MAX_OPS:
             return None
@@ -107,26 +100,26 @@ def _find(
     return None
 
 
-def _makers(value: Value) -> Iterator[tuple[Operation, list[Value]]]:
+def _makers(value: ir.Value) -> Iterator[tuple[ir.Operation, list[ir.Value]]]:
     """The op that makes ``value``, and the tensors it makes it from."""
     owner = value.owner
-    if not isinstance(owner, Block):
+    if not isinstance(owner, ir.Block):
         op = owner.operation
         if op.name in _LOOPS:
-            number = OpResult(value).result_number
+            number = ir.OpResult(value).result_number
             yield op, [_initial(op, number), _yielded(op, number)]
         else:
-            yield op, [v for v in op.operands if isinstance(v.type, RankedTensorType)]
+            yield op, [v for v in op.operands if isinstance(v.type, ir.RankedTensorType)]
         return
     loop = owner.owner.operation
-    number = BlockArgument(value).arg_number
+    number = ir.BlockArgument(value).arg_number
     if loop.name == "scf.for":
         number -= 1
     if loop.name in _LOOPS and number >= 0:
         yield loop, [_initial(loop, number), _yielded(loop, number)]
 
 
-def _users(value: Value) -> Iterator[tuple[Operation, list[Value]]]:
+def _users(value: ir.Value) -> Iterator[tuple[ir.Operation, list[ir.Value]]]:
     """The users of ``value`` as data, with the values they make."""
     for use in value.uses:
         op = use.owner.operation
@@ -153,15 +146,15 @@ def _users(value: Value) -> Iterator[tuple[Operation, list[Value]]]:
                     )
 
 
-def _initial(loop: Operation, number: int) -> Value:
+def _initial(loop: ir.Operation, number: int) -> ir.Value:
     return loop.operands[number + (3 if loop.name == "scf.for" else 0)]
 
 
-def _yielded(loop: Operation, number: int) -> Value:
+def _yielded(loop: ir.Operation, number: int) -> ir.Value:
     return loop.regions[-1].blocks[0].operations[-1].operation.operands[number]
 
 
-def _is_fp8_data(op: Operation) -> bool:
+def _is_fp8_data(op: ir.Operation) -> bool:
     """Whether ``op`` gives dequantized values, or products of them: partial sums."""
     if is_dequantize(op):
         return True
@@ -175,17 +168,17 @@ def _is_fp8_data(op: Operation) -> bool:
     )
 
 
-def _moves(op: Operation) -> bool:
+def _moves(op: ir.Operation) -> bool:
     """Whether ``op`` hands values on as they are, in another place or float type."""
     return not isinstance(movement_of(op), Miss) or is_float_convert(op) or op.name in _LOOPS
 
 
-def _local_or_sent(op: Operation) -> bool:
+def _local_or_sent(op: ir.Operation) -> bool:
     """Like ``_local``; a gathered or permuted value counts as well."""
     return op.name in NARROWABLE or _local(op)
 
 
-def _local(op: Operation) -> bool:
+def _local(op: ir.Operation) -> bool:
     """Whether what ``op`` makes of fp8 values still counts as such, which products
     and sums do not."""
     declared = HeadraceOp.operations.get(op.name)

@@ -22,7 +22,7 @@ from headrace.compiler.inputs.torch_programs import lower_torch
 from headrace.compiler.iree.child import run_iree_compile
 from headrace.compiler.iree.element_types import Array, parse_tensor_type
 from headrace.compiler.targets import find_target, target_names
-from headrace.dialects.ir.bindings import HeadraceError, Operation, make_context
+from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
 
@@ -69,9 +69,9 @@ class Setting:
         assert made.vmfb is not None
         return made.vmfb
 
-    def lowered(self, text: str) -> Operation:
+    def lowered(self, text: str) -> ir.Operation:
         """What IREE is handed for a program whose matmuls are all packed."""
-        module = parse_module(text, "graphs", make_context())
+        module = parse_module(text, "graphs", ir.make_context())
         target = find_target(self.target).pass_target(self.cpu)
         lower_torch(module, target)
         passes = pipelines.default_pipeline(target, self._form, 1, multi_use=self.multi_use)
@@ -112,7 +112,7 @@ def judge(graphs: Sequence[Graph], setting: Setting) -> list[Outcome]:
         return []
     try:
         vmfb = setting.compile("".join(g.text for g in graphs))
-    except HeadraceError as error:
+    except ir.HeadraceError as error:
         if len(graphs) > 1:
             half = len(graphs) // 2
             return judge(graphs[:half], setting) + judge(graphs[half:], setting)

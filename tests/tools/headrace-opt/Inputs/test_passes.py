@@ -3,7 +3,7 @@
 import os
 from dataclasses import dataclass, field
 
-from headrace.dialects.ir.bindings import Operation, TypeAttr, error_at, operations_of, walk
+from headrace.dialects import ir
 from headrace.passes.base import Pass
 from headrace.passes.registry import register_pass
 from headrace.passes.remarks import remark
@@ -24,8 +24,8 @@ class LeaveRemarks(Pass):
     texts: tuple[str, ...] = ("seen",)
     times: int = 1
 
-    def run(self, module: Operation) -> None:
-        for op in walk(module):
+    def run(self, module: ir.Operation) -> None:
+        for op in ir.walk(module):
             if op.name == self.on:
                 for text in self.texts * self.times:
                     remark(op, f"{op.name} {text}")
@@ -40,17 +40,17 @@ class Fail(Pass):
 
     how: str
 
-    def run(self, module: Operation) -> None:
-        function = operations_of(module.regions[0].blocks[0])[0]
-        function.attributes["test.half"] = TypeAttr.parse("unit")
+    def run(self, module: ir.Operation) -> None:
+        function = ir.operations_of(module.regions[0].blocks[0])[0]
+        function.attributes["test.half"] = ir.TypeAttr.parse("unit")
         if self.how == "error":
-            raise error_at(function, "this function cannot be done")
+            raise ir.error_at(function, "this function cannot be done")
         if self.how == "exception":
             raise KeyError("a fault of the pass")
         if self.how == "abort":
             os.abort()
         if self.how == "invalid":
-            function.attributes["function_type"] = TypeAttr.parse("() -> ()")
+            function.attributes["function_type"] = ir.TypeAttr.parse("() -> ()")
 
 
 class _AddToMul(Pattern[int]):
@@ -58,13 +58,13 @@ class _AddToMul(Pattern[int]):
 
     roots = ("arith.addi",)
 
-    def match(self, op: Operation) -> int | Miss:
+    def match(self, op: ir.Operation) -> int | Miss:
         if op.operands[0] != op.operands[1]:
             return Miss("operands differ")
         return 0
 
-    def rewrite(self, op: Operation, match: int, rewriter: Rewriter) -> None:
-        new = Operation.create(
+    def rewrite(self, op: ir.Operation, match: int, rewriter: Rewriter) -> None:
+        new = ir.Operation.create(
             "arith.muli",
             results=[op.results[0].type],
             operands=list(op.operands),
@@ -73,7 +73,7 @@ class _AddToMul(Pattern[int]):
         )
         rewriter.replace(op, new.results)
 
-    def missed(self, op: Operation, miss: Miss) -> None:
+    def missed(self, op: ir.Operation, miss: Miss) -> None:
         remark(op, miss.reason)
 
 
@@ -84,5 +84,5 @@ class Rewrite(Pass):
 
     name = "test-rewrite"
 
-    def run(self, module: Operation) -> None:
+    def run(self, module: ir.Operation) -> None:
         apply_patterns(module, [_AddToMul()])
