@@ -21,14 +21,14 @@ if TYPE_CHECKING:
         compile_program as compile,  # noqa: A004 - headrace.compile
     )
     from .compiler.options import CompileOptions
-    from .dialects.ir.bindings import HeadraceError
+    from .dialects.errors import HeadraceError
 
 __all__ = ["CompileOptions", "CompileResult", "HeadraceError", "compile"]
 
 _HOME = {
     "CompileOptions": (".compiler.options", "CompileOptions"),
     "CompileResult": (".compiler.driver", "CompileResult"),
-    "HeadraceError": (".dialects.mlir", "HeadraceError"),
+    "HeadraceError": (".dialects.errors", "HeadraceError"),
     "compile": (".compiler.driver", "compile_program"),
 }
 

@@ -130,7 +130,7 @@ def stock_command(source: Path, output: Path) -> list[str]:
 def stock_wire_bytes(source: Path) -> int | None:
     """The unmoved program's, counted by the same rules."""
     from headrace.compiler import pipelines
-    from headrace.compiler.report.reader.reader import read_collectives, wire_bytes
+    from headrace.compiler.report.reader import read_collectives, wire_bytes
     from headrace.dialects.ir.bindings import make_context
     from headrace.dialects.ir.parsing import parse_module_file
     from headrace.passes.pipeline import Pipeline

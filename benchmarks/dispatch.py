@@ -157,7 +157,7 @@ def comparison(rows: list[Row]) -> list[str]:
 def build(text: str, row: Row, runnable: bool, cpu: str) -> bytes:
     """Compiles one configuration, to the end if it shall run; fills in the row."""
     from headrace.compiler.iree.child import run_iree_compile
-    from headrace.compiler.report.reader import phases as report_phases
+    from headrace.compiler.report import phases as report_phases
     from headrace.compiler.targets import find_target
     from headrace.dialects.ir.bindings import make_context
     from headrace.dialects.ir.parsing import parse_module
