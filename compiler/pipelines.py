@@ -31,7 +31,11 @@ AFTER_LOOPS = ("canonicalize", "cse", "headrace-dce")
 ALIGN = "align-collectives"
 # What several devices in one program need besides.
 DEVICES = ("place-constants", "isolate-scalars")
-CLEAN_UP = ("loops-to-cf", "keep-arguments", "strip-headrace", "canonicalize", "cse")
+CLEAN_UP = (
+    *("loops-to-cf", "keep-arguments", "strip-headrace", "canonicalize", "cse"),
+    # Canonicalization may have brought a transpose to the op that makes its operand.
+    "fold-transposes",
+)
 # After the last pass that may make one value of two equal ones.
 BUFFERS = ("own-buffers",)
 LAST = ("separate-updates", "widen-block-arguments")

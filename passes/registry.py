@@ -54,6 +54,7 @@ _BUILTIN: dict[str, str] = {
     "place-arguments": "devices.place_arguments:PlaceArguments",
     "loops-to-cf": "handover.loops_to_cf:LoopsToCf",
     "keep-arguments": "handover.keep_arguments:KeepArguments",
+    "fold-transposes": "handover.fold_transposes:FoldTransposes",
     "own-buffers": "handover.own_buffers:OwnBuffers",
     "separate-updates": "handover.separate_updates:SeparateUpdates",
     "widen-block-arguments": "handover.widen_block_arguments:WidenBlockArguments",
