@@ -37,7 +37,7 @@ CLEAN_UP = (
     "fold-transposes",
 )
 # After the last pass that may make one value of two equal ones.
-BUFFERS = ("own-buffers",)
+BUFFERS = ("own-buffers", "hold-carried-transfers")
 LAST = ("separate-updates", "widen-block-arguments")
 
 

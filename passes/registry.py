@@ -56,6 +56,7 @@ _BUILTIN: dict[str, str] = {
     "keep-arguments": "handover.keep_arguments:KeepArguments",
     "fold-transposes": "handover.fold_transposes:FoldTransposes",
     "own-buffers": "handover.own_buffers:OwnBuffers",
+    "hold-carried-transfers": "handover.hold_carried_transfers:HoldCarriedTransfers",
     "separate-updates": "handover.separate_updates:SeparateUpdates",
     "widen-block-arguments": "handover.widen_block_arguments:WidenBlockArguments",
     "strip-headrace": "handover.strip_headrace:StripHeadrace",
