@@ -7,9 +7,8 @@ Llama 8B) and configuration one line: launches per run of the program, bytes
 that they write, transient bytes at once, and the median CPU time of N runs. Stock comes plain,
 with data tiling, and with data tiling and its own multi-use flag; headrace
 without and with experimental-multi-use-encoding-fusion. Target cpu,
-collectives in channel form, one device's program, all_gather as IREE's own op
-in both (headrace's default avoids a fault of IREE's there, see
-``collectives-to-channels``).
+collectives in channel form, one device's program; headrace's all_gather is an
+all_to_all, which launches a copy more than IREE's own op and avoids a fault of it.
 
 All configurations of a model run in turn, N times each; the time is that of
 all threads, which other programs on the machine disturb least. The last
@@ -205,8 +204,7 @@ def lower(module: Any, multi_use: bool, cpu: str) -> None:
         device_count(module, None),
         multi_use=multi_use,
     )
-    name = "collectives-to-channels"
-    Pipeline.parse(text.replace(name, name + "{native-all-gather=true}")).run(module)
+    Pipeline.parse(text).run(module)
 
 
 def run_worker(programs: list[str], text: str, runs: int) -> list[tuple[float, float]] | str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..dialects import ir, verifier
-from ..dialects.ops.collectives import device_ids_fault
+from ..dialects.ops.device_tables import highest_device_id
 from ..passes.pipeline import Instrumentation, NativePass, Step
 from ..passes.remarks import collect_remarks
 from . import metadata, pipelines
@@ -145,7 +145,7 @@ def device_count(module: ir.Operation, wanted: int | None) -> int:
     """
     names = [f"mhlo.{n}" for n in ("num_replicas", "num_partitions")]
     if not any(name in module.attributes for name in names):
-        return wanted or _highest_device_id(module) + 1
+        return wanted or highest_device_id(ir.walk(module)) + 1
     stated = 1
     for name in names:
         if name in module.attributes:
@@ -156,18 +156,6 @@ def device_count(module: ir.Operation, wanted: int | None) -> int:
             f"--devices={wanted} does not fit"
         )
     return stated
-
-
-def _highest_device_id(module: ir.Operation) -> int:
-    highest = 0
-    for op in ir.walk(module):
-        for name in ("replica_groups", "source_target_pairs"):
-            if name in op.attributes:
-                ids = op.attributes[name]
-                # What is no such table, passes refuse.
-                if isinstance(ids, ir.DenseIntElementsAttr) and not device_ids_fault(name, ids):
-                    highest = max([highest, *ids])
-    return highest
 
 
 def _select_function(module: ir.Operation, name: str | None) -> None:

@@ -11,6 +11,16 @@ irdl.dialect @headrace {
     irdl.attributes {"dim" = %dim, "replica_groups" = %replica_groups, "pipelined" = %pipelined}
     irdl.results(result: %result)
   }
+  irdl.operation @all_reduce {
+    %input = irdl.any
+    %reduction = irdl.base "#builtin.string"
+    %replica_groups = irdl.base "#builtin.dense_typed_elements"
+    %pipelined = irdl.base "#builtin.integer"
+    %result = irdl.any
+    irdl.operands(input: %input)
+    irdl.attributes {"reduction" = %reduction, "replica_groups" = %replica_groups, "pipelined" = %pipelined}
+    irdl.results(result: %result)
+  }
   irdl.operation @reduce_scatter {
     %input = irdl.any
     %dim = irdl.base "#builtin.integer"
@@ -20,16 +30,6 @@ irdl.dialect @headrace {
     %result = irdl.any
     irdl.operands(input: %input)
     irdl.attributes {"dim" = %dim, "reduction" = %reduction, "replica_groups" = %replica_groups, "pipelined" = %pipelined}
-    irdl.results(result: %result)
-  }
-  irdl.operation @all_reduce {
-    %input = irdl.any
-    %reduction = irdl.base "#builtin.string"
-    %replica_groups = irdl.base "#builtin.dense_typed_elements"
-    %pipelined = irdl.base "#builtin.integer"
-    %result = irdl.any
-    irdl.operands(input: %input)
-    irdl.attributes {"reduction" = %reduction, "replica_groups" = %replica_groups, "pipelined" = %pipelined}
     irdl.results(result: %result)
   }
   irdl.operation @all_to_all {

@@ -15,6 +15,7 @@ from ...dialects import ir
 from ...dialects.input_checks import check_device_counts
 from ...dialects.ir.parsing import parse_module
 from ...dialects.upstream.stablehlo import call_target
+from ...passes.frontend.collectives.collectives import STABLEHLO_FORMS
 from ...passes.frontend.per_device.dimension_tilings import ANNOTATION, TO_GLOBAL, TO_LOCAL
 from ...passes.frontend.to_per_device import ToPerDevice
 from .artifact_child import read_artifact
@@ -28,8 +29,11 @@ _BYTECODE = b"ML\xefR"
 _ARTIFACT = re.compile(rb"ML\xefR.StableHLO_v", re.DOTALL)
 _JAX_HINT = "call headrace.jax.to_stablehlo(fn, *args) on the JAX function and pass its result"
 _SHARDY = re.compile(r"\bsdy\.|#sdy\b")
-_COMMUNICATES = re.compile(
-    r"stablehlo\.(all_\w+|reduce_scatter|collective_\w+|partition_id|replica_id)|headrace\..*"
+_COMMUNICATES = frozenset(
+    (
+        *(form.name for form in STABLEHLO_FORMS),
+        *("stablehlo.collective_broadcast", "stablehlo.partition_id", "stablehlo.replica_id"),
+    )
 )
 
 
@@ -142,7 +146,7 @@ def _per_device(module: ir.Operation) -> ir.Operation:
         if name.startswith("vhlo."):
             raise ir.HeadraceError(f"the module is in the VHLO dialect, as text: {_JAX_HINT}")
         targets.add(call_target(op))
-        communicates = communicates or _COMMUNICATES.fullmatch(name) is not None
+        communicates = communicates or name in _COMMUNICATES or name.startswith("headrace.")
     if targets & {TO_LOCAL, TO_GLOBAL}:
         module = module.clone().operation
         with module.context, module.location:

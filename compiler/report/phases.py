@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ...dialects import ir
 from ...dialects.ir.parsing import parse_module
-from ...dialects.wire_bytes import tensor_bytes
+from ...dialects.ops.constraints import tensor_bytes
 from ...passes.analysis.trip_counts import ControlFlow, constant, stated_device
 from .overlap import read_overlap
 

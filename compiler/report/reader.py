@@ -7,9 +7,8 @@ from importlib.metadata import PackageNotFoundError, version
 
 from ...dialects import ir
 from ...dialects.fp8 import fp8_format
-from ...dialects.headrace import HeadraceOp
-from ...dialects.ops.collectives import CollectiveOp
-from ...dialects.wire_bytes import received_bytes
+from ...dialects.headrace import as_collective, is_collective
+from ...dialects.ops.base import WIDE_REASON
 from ...passes.analysis.contractions import Contraction, contraction_of
 from ...passes.analysis.pipelined_mark import PEELED, PIPELINE_REASON
 from ...passes.analysis.trip_counts import trips_of
@@ -58,19 +57,17 @@ def read_collectives(module: ir.Operation) -> list[Collective]:
     """All collectives, before lowering, with loops in ``scf`` form."""
     found: list[Collective] = []
     for op in ir.walk(module, bodies=False):
-        declared = HeadraceOp.operations.get(op.name)
-        if declared is None or not issubclass(declared, CollectiveOp):
+        if not is_collective(op):
             continue
-        collective = declared(op)
         found.append(
             Collective(
                 op=op.name.removeprefix("headrace."),
                 element_type=str(ir.RankedTensorType(op.operands[0].type).element_type),
-                bytes=received_bytes(collective),
+                bytes=as_collective(op).received_bytes(),
                 trips=trips_of(op),
                 pipelined=ir.BoolAttr(op.attributes["pipelined"]).value,
                 reason=_text(op, PIPELINE_REASON),
-                wide_reason=_text(op, "headrace.wide_reason"),
+                wide_reason=_text(op, WIDE_REASON),
             )
         )
     return found
@@ -93,7 +90,7 @@ def read_matmuls(module: ir.Operation) -> list[Matmul]:
                 rhs=str(rhs),
                 result=str(op.results[0].type),
                 scaled=op.name == "headrace.matmul" and narrow,
-                reason=_text(op, "headrace.wide_reason"),
+                reason=_text(op, WIDE_REASON),
             )
         )
     return found

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from ...dialects import ir
-from ...dialects.headrace import HeadraceOp
-from ...dialects.ops.collectives import AllReduceOp, ReduceScatterOp
+from ...dialects.headrace import ReducingCollectiveOp, as_collective, is_collective
 from ...dialects.upstream.contraction import contraction_loops
 from ...dialects.upstream.linalg import element_of
 from ...passes.analysis.trip_counts import loop_trips
@@ -252,12 +251,12 @@ class _Analysis:
             dims = ir.DenseI64ArrayAttr(op.attributes["lhs_contracting"])
             terms = _product([shape[d] for d in dims])
             return self.product(element_of(op.results[0].type), incoming, terms)
-        declared = HeadraceOp.operations.get(op.name)
-        if declared is not None and issubclass(declared, AllReduceOp | ReduceScatterOp):
-            if ir.StringAttr(op.attributes["reduction"]).value not in ("add", "mul"):
+        view = as_collective(op) if is_collective(op) else None
+        if isinstance(view, ReducingCollectiveOp):
+            if view.reduction_name not in ("add", "mul"):
                 return incoming
             if isinstance(element_of(op.results[0].type), ir.FloatType):
-                return incoming.then(result, declared(op).group_size)
+                return incoming.then(result, view.group_size)
         return None
 
     def type_name(self, type_: ir.Type) -> str:

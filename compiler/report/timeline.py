@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ...dialects import ir
-from ...dialects.wire_bytes import received_bytes
+from ...dialects.headrace import as_collective, is_collective
 from ...passes.analysis.matmul_work import is_matmul, matmul_flops
-from ...passes.analysis.pipelined_mark import PEELED, collective_view, is_collective, is_pipelined
+from ...passes.analysis.pipelined_mark import PEELED, is_pipelined
 from ...passes.analysis.trip_counts import LOOPS, loop_trips
 from ...passes.targets.rates import rates_of
 
@@ -98,7 +98,7 @@ def _loop_around(op: ir.Operation) -> ir.Operation | None:
 
 
 def _add(work: LoopWork, op: ir.Operation, times: int | None) -> None:
-    amount = received_bytes(collective_view(op)) if is_collective(op) else matmul_flops(op)
+    amount = as_collective(op).received_bytes() if is_collective(op) else matmul_flops(op)
     if amount is None or times is None:
         work.known = False
     elif not is_collective(op):

@@ -1,120 +1,25 @@
-"""The five collectives. Groups hold device ids, never per-axis ranks."""
+"""The five collectives, with all that the rest of the compiler has to know of each.
 
-from collections.abc import Sequence
+What a pass makes of a collective is a row in a table keyed by the op class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
 
 from .. import ir
-from .base import HeadraceOp
-from .constraints import (
-    DYNAMIC,
-    MAX_DEVICE_COUNT,
-    PlainTensor,
-    element_type_of,
-    shape_of,
-    shapes_agree,
-)
+from .base import WIDE_REASON, HeadraceOp
+from .collective import CollectiveOp, Factors, MovingCollectiveOp, ReducingCollectiveOp, ScaleRule
+from .constraints import DYNAMIC, PlainTensor, element_type_of, shape_of
 from .declaration import Operand, Result, attribute
-
-REDUCTIONS = ("add", "mul", "max", "min", "umax", "umin", "and", "or", "xor")
-
-
-def grid_shape(attribute: ir.DenseIntElementsAttr) -> list[int]:
-    return list(ir.RankedTensorType(attribute.type).shape)
-
-
-def device_ids_fault(name: str, attribute: ir.DenseIntElementsAttr) -> str | None:
-    """Why such a table cannot be read as device ids. A splat may be longer than any list."""
-    shape = grid_shape(attribute)
-    if len(shape) != 2:
-        return f"{name} must be a two-dimensional tensor, got shape {shape}"
-    if str(ir.RankedTensorType(attribute.type).element_type) != "i64":
-        return f"{name} must hold i64 numbers"
-    if shape[0] * shape[1] > 2 * MAX_DEVICE_COUNT:
-        return f"{name} holds more than {MAX_DEVICE_COUNT} devices"
-    highest = max((int(v) for v in attribute), default=0)
-    if highest >= MAX_DEVICE_COUNT:
-        return f"{name} holds device id {highest}, and ids are below {MAX_DEVICE_COUNT}"
-    return None
-
-
-def groups_of(attribute: ir.DenseIntElementsAttr) -> list[list[int]]:
-    """The rows of a two-dimensional integer attribute."""
-    flat = [int(v) for v in attribute]
-    rows, columns = grid_shape(attribute)
-    return [flat[r * columns : (r + 1) * columns] for r in range(rows)]
+from .device_tables import Groups, device_groups, device_ids_fault, grid_shape
 
 
 def _false() -> ir.BoolAttr:
     return ir.BoolAttr.get(False)
 
 
-class CollectiveOp(HeadraceOp):
-    """What the collectives share: an input, a result, and the marks.
-
-    `pipelined` says that `pipeline-collectives` has moved the op. The
-    discardable attribute `headrace.pipeline` asks for pipelining,
-    `headrace.wide_reason` says why the op was not narrowed.
-    """
-
-    @property
-    def group_size(self) -> int:
-        """How many devices talk to each other; 1 for an empty group list."""
-        return len(self.groups[0]) if self.groups else 1
-
-    @property
-    def groups(self) -> list[list[int]]:
-        """Replica groups: rows of device ids."""
-        return groups_of(ir.DenseIntElementsAttr(self.attributes["replica_groups"]))
-
-    def groups_fault(self) -> str | None:
-        groups = ir.DenseIntElementsAttr(self.attributes["replica_groups"])
-        shape = grid_shape(groups)
-        if len(shape) != 2 or 0 in shape:
-            return "replica_groups must be a non-empty two-dimensional tensor"
-        if fault := device_ids_fault("replica_groups", groups):
-            return fault
-        ids = [device for group in self.groups for device in group]
-        if any(device < 0 for device in ids):
-            return "replica_groups holds a negative device id"
-        if len(set(ids)) != len(ids):
-            return "a device occurs twice in replica_groups"
-        return None
-
-    def types_fault(self) -> str | None:
-        if element_type_of(self.operands[0]) != element_type_of(self.results[0]):
-            return "the result's element type is not the input's"
-        return None
-
-    def dim_fault(self, name: str) -> str | None:
-        dim, rank = ir.IntegerAttr(self.attributes[name]).value, len(shape_of(self.operands[0]))
-        if 0 <= dim < rank:
-            return None
-        return f"{name} = {dim} is outside the input's rank {rank}"
-
-    def resized_fault(self, factors: dict[int, tuple[int, int]]) -> str | None:
-        """Result shape must be the input's, times a and by b in some dims."""
-        expected = shape_of(self.operands[0])
-        for dim, (times, by) in factors.items():
-            if expected[dim] == DYNAMIC:
-                continue
-            if expected[dim] * times % by:
-                return f"size {expected[dim]} in dimension {dim} is not divisible by {by}"
-            expected[dim] = expected[dim] * times // by
-        result = shape_of(self.results[0])
-        if shapes_agree(expected, result):
-            return None
-        return f"result shape {result} should be {expected} for groups of {self.group_size}"
-
-    def reduction_fault(self) -> str | None:
-        reduction = ir.StringAttr(self.attributes["reduction"]).value
-        if reduction not in REDUCTIONS:
-            return f"reduction must be one of {', '.join(REDUCTIONS)}, got '{reduction}'"
-        is_float = "f" in str(element_type_of(self.operands[0]))
-        if is_float and reduction in ("umax", "umin", "and", "or", "xor"):
-            return f"reduction '{reduction}' is for integers"
-        return None
-
-
-class AllGatherOp(CollectiveOp, name="all_gather"):
+class AllGatherOp(MovingCollectiveOp, name="all_gather"):
     """Every device receives its group's inputs, concatenated along `dim`.
 
     The concatenation follows the order of the ids in the group.
@@ -126,13 +31,45 @@ class AllGatherOp(CollectiveOp, name="all_gather"):
     pipelined: ir.BoolAttr = attribute(default_factory=_false)
     result: Result[PlainTensor]
 
-    def verify_invariants(self) -> str | None:
-        if fault := self.groups_fault() or self.types_fault() or self.dim_fault("dim"):
-            return fault
-        return self.resized_fault({self.dim.value: (self.group_size, 1)})
+    gives_parts = False
+
+    @staticmethod
+    def ring_bytes(n: int, sent: int, result: int) -> int:
+        return (n - 1) * sent
+
+    @staticmethod
+    def factors(n: int, **dims: int) -> Factors:
+        return {dims["dim"]: (n, 1)}
+
+    @property
+    def gathered_dim(self) -> int | None:
+        return self.dim.value
+
+    def scale_rule(self, scale: Sequence[int]) -> ScaleRule | str | None:
+        return None if scale[self.dim.value] == 1 else ScaleRule.FOLLOW
 
 
-class ReduceScatterOp(CollectiveOp, name="reduce_scatter"):
+class AllReduceOp(ReducingCollectiveOp, name="all_reduce"):
+    """The group's inputs are reduced; every device gets the whole result."""
+
+    input: Operand[PlainTensor]
+    reduction: ir.StringAttr
+    replica_groups: ir.DenseIntElementsAttr
+    pipelined: ir.BoolAttr = attribute(default_factory=_false)
+    result: Result[PlainTensor]
+
+    gives_parts = False
+
+    @staticmethod
+    def ring_bytes(n: int, sent: int, result: int) -> int:
+        return 2 * (n - 1) * sent // n
+
+    @staticmethod
+    def factors(n: int, **dims: int) -> Factors:
+        return {}
+
+
+class ReduceScatterOp(ReducingCollectiveOp, name="reduce_scatter"):
     """The group's inputs are reduced; each device keeps its part along `dim`."""
 
     input: Operand[PlainTensor]
@@ -142,30 +79,18 @@ class ReduceScatterOp(CollectiveOp, name="reduce_scatter"):
     pipelined: ir.BoolAttr = attribute(default_factory=_false)
     result: Result[PlainTensor]
 
-    def verify_invariants(self) -> str | None:
-        if fault := self.groups_fault() or self.types_fault() or self.dim_fault("dim"):
-            return fault
-        if fault := self.reduction_fault():
-            return fault
-        return self.resized_fault({self.dim.value: (1, self.group_size)})
+    gives_parts = True
+
+    @staticmethod
+    def ring_bytes(n: int, sent: int, result: int) -> int:
+        return (n - 1) * result
+
+    @staticmethod
+    def factors(n: int, **dims: int) -> Factors:
+        return {dims["dim"]: (1, n)}
 
 
-class AllReduceOp(CollectiveOp, name="all_reduce"):
-    """The group's inputs are reduced; every device gets the whole result."""
-
-    input: Operand[PlainTensor]
-    reduction: ir.StringAttr
-    replica_groups: ir.DenseIntElementsAttr
-    pipelined: ir.BoolAttr = attribute(default_factory=_false)
-    result: Result[PlainTensor]
-
-    def verify_invariants(self) -> str | None:
-        if fault := self.groups_fault() or self.types_fault() or self.reduction_fault():
-            return fault
-        return self.resized_fault({})
-
-
-class AllToAllOp(CollectiveOp, name="all_to_all"):
+class AllToAllOp(MovingCollectiveOp, name="all_to_all"):
     """Splits along `split_dim`, sends part i to the group's i-th device, and
     concatenates what is received along `concat_dim`."""
 
@@ -176,21 +101,40 @@ class AllToAllOp(CollectiveOp, name="all_to_all"):
     pipelined: ir.BoolAttr = attribute(default_factory=_false)
     result: Result[PlainTensor]
 
-    def verify_invariants(self) -> str | None:
-        if fault := self.groups_fault() or self.types_fault():
-            return fault
-        if fault := self.dim_fault("split_dim") or self.dim_fault("concat_dim"):
-            return fault
+    gives_parts = True
+
+    @staticmethod
+    def ring_bytes(n: int, sent: int, result: int) -> int:
+        return (n - 1) * sent // n
+
+    @staticmethod
+    def factors(n: int, **dims: int) -> Factors:
+        split, concat = dims["split_dim"], dims["concat_dim"]
+        return {} if split == concat else {split: (1, n), concat: (n, 1)}
+
+    def scale_rule(self, scale: Sequence[int]) -> ScaleRule | str | None:
+        split, concat = self.split_dim.value, self.concat_dim.value
+        if scale[split] == scale[concat] == 1:
+            return None
+        if scale[split] == 1:
+            return ScaleRule.GATHER
+        if scale[split] % self.group_size == 0:
+            return ScaleRule.FOLLOW
+        return (
+            f"a part of dimension {split} for one of {self.group_size} devices holds no whole"
+            f" number of the scale's {scale[split]} blocks"
+        )
+
+    def shape_fault(self) -> str | None:
+        # Also where both dimensions are one, and the shape stays.
         split, n = self.split_dim.value, self.group_size
         size = shape_of(self.input)[split]
         if size != DYNAMIC and size % n:
             return f"size {size} in dimension {split} is not divisible by {n}"
-        if split == self.concat_dim.value:
-            return self.resized_fault({})
-        return self.resized_fault({split: (1, n), self.concat_dim.value: (n, 1)})
+        return super().shape_fault()
 
 
-class CollectivePermuteOp(CollectiveOp, name="collective_permute"):
+class CollectivePermuteOp(MovingCollectiveOp, name="collective_permute"):
     """Sends the input from `source` to `target` for each pair of device ids.
 
     A device that is no target gets zeros (StableHLO, collective_permute).
@@ -201,16 +145,42 @@ class CollectivePermuteOp(CollectiveOp, name="collective_permute"):
     pipelined: ir.BoolAttr = attribute(default_factory=_false)
     result: Result[PlainTensor]
 
+    gives_parts = True
+    table = "source_target_pairs"
+    names_every_device = False
+
+    @staticmethod
+    def ring_bytes(n: int, sent: int, result: int) -> int:
+        return sent
+
+    @staticmethod
+    def factors(n: int, **dims: int) -> Factors:
+        return {}
+
     @property
     def pairs(self) -> list[list[int]]:
-        return groups_of(self.source_target_pairs)
+        return self.rows
 
     @property
     def groups(self) -> list[list[int]]:
         """One group of all devices that take part, in ascending order."""
         return [sorted({device for pair in self.pairs for device in pair})]
 
-    def verify_invariants(self) -> str | None:
+    def contents(self, held: Sequence[Hashable]) -> Sequence[Hashable]:
+        keys: list[Hashable] = ["zeros"] * len(held)
+        for source, target in self.pairs:
+            if source < len(held) and target < len(held):
+                keys[target] = held[source]
+        return keys
+
+    def zeroed_devices(self, devices: int) -> list[int]:
+        targets = {target for _, target in self.pairs}
+        return [device for device in range(devices) if device not in targets]
+
+    def scale_rule(self, scale: Sequence[int]) -> ScaleRule | str | None:
+        return ScaleRule.FOLLOW
+
+    def groups_fault(self) -> str | None:
         shape = grid_shape(self.source_target_pairs)
         if len(shape) != 2 or shape[1] != 2:
             return f"source_target_pairs must have shape n x 2, got {shape}"
@@ -222,126 +192,95 @@ class CollectivePermuteOp(CollectiveOp, name="collective_permute"):
             ids = [pair[column] for pair in self.pairs]
             if len(set(ids)) != len(ids):
                 return f"a device is a {what} twice in source_target_pairs"
-        return self.types_fault() or self.resized_fault({})
+        return None
 
 
-def device_groups(groups: Sequence[Sequence[int]], context: ir.Context) -> ir.DenseIntElementsAttr:
-    """Groups (or source-target pairs) of equal length as an i64 attribute."""
-    shape = f"{len(groups)}x{len(groups[0])}"
-    rows = ", ".join("[" + ", ".join(map(str, row)) + "]" for row in groups)
-    return ir.DenseIntElementsAttr(
-        ir.Attribute.parse(f"dense<[{rows}]> : tensor<{shape}xi64>", context)
-    )
+COLLECTIVES: dict[str, type[CollectiveOp]] = {
+    name: op for name, op in HeadraceOp.operations.items() if issubclass(op, CollectiveOp)
+}
+MOVING_COLLECTIVES = tuple(
+    name for name, op in COLLECTIVES.items() if issubclass(op, MovingCollectiveOp)
+)
 
 
-def all_gather(
+def is_collective(op: ir.Operation) -> bool:
+    # By name: a typed view of every op of a large body takes long.
+    return op.name in COLLECTIVES
+
+
+def as_collective(op: ir.Operation) -> CollectiveOp:
+    """The typed view of a collective; KeyError for any other op."""
+    return COLLECTIVES[op.name](op)
+
+
+def as_moving(op: ir.Operation) -> MovingCollectiveOp:
+    """The typed view of one of MOVING_COLLECTIVES."""
+    view = as_collective(op)
+    assert isinstance(view, MovingCollectiveOp), op.name
+    return view
+
+
+def build_collective(
+    kind: type[CollectiveOp],
     input: ir.Value,
-    dim: int,
-    groups: Sequence[Sequence[int]],
+    groups: Groups,
     *,
     loc: ir.Location,
     ip: ir.InsertionPoint,
-) -> AllGatherOp:
-    """Builds an AllGatherOp; the result type follows from the input's."""
-    result = _resized(input, {dim: (len(groups[0]), 1)})
-    attributes = _attributes(loc, groups, dim=dim)
-    return AllGatherOp.create([result], loc=loc, ip=ip, input=input, attributes=attributes)
+    dims: Mapping[str, int] | None = None,
+    reduction: str | None = None,
+) -> CollectiveOp:
+    """Builds a collective of that kind; the result type follows from the input's.
+
+    ``groups`` are source-target pairs where the kind has those; ``dims`` its
+    dimensions by the names of their attributes.
+    """
+    dims = dims or {}
+    sizes = shape_of(input)
+    for dim, (times, by) in kind.factors(len(groups[0]), **dims).items():
+        if sizes[dim] != DYNAMIC:
+            sizes[dim] = sizes[dim] * times // by
+    unknown = ir.Location.unknown(input.context)
+    result = ir.RankedTensorType.get(sizes, element_type_of(input), loc=unknown)
+    i64 = ir.IntegerType.get_signless(64, loc.context)
+    attributes: dict[str, ir.Attribute] = {
+        name: ir.IntegerAttr.get(i64, dim) for name, dim in dims.items()
+    }
+    if reduction is not None:
+        attributes["reduction"] = ir.StringAttr.get(reduction, loc.context)
+    attributes[kind.table] = device_groups(groups, loc.context)
+    return kind.create([result], loc=loc, ip=ip, input=input, attributes=attributes)
 
 
-def reduce_scatter(
-    input: ir.Value,
-    dim: int,
+def build_reduction(
+    op: CollectiveOp,
+    value: ir.Value,
     reduction: str,
-    groups: Sequence[Sequence[int]],
     *,
     loc: ir.Location,
     ip: ir.InsertionPoint,
-) -> ReduceScatterOp:
-    """Builds a ReduceScatterOp; the result type follows from the input's."""
-    result = _resized(input, {dim: (1, len(groups[0]))})
-    attributes = _attributes(loc, groups, dim=dim, reduction=reduction)
-    return ReduceScatterOp.create([result], loc=loc, ip=ip, input=input, attributes=attributes)
+) -> CollectiveOp:
+    """Reduces ``value`` over the groups of ``op``."""
+    return build_collective(AllReduceOp, value, op.groups, loc=loc, ip=ip, reduction=reduction)
 
 
-def all_reduce(
-    input: ir.Value,
-    reduction: str,
-    groups: Sequence[Sequence[int]],
-    *,
-    loc: ir.Location,
-    ip: ir.InsertionPoint,
-) -> AllReduceOp:
-    """Builds an AllReduceOp on one value."""
-    attributes = _attributes(loc, groups, reduction=reduction)
-    return AllReduceOp.create([input.type], loc=loc, ip=ip, input=input, attributes=attributes)
+def reduction_bytes(op: CollectiveOp, size: int) -> int:
+    """What a device receives by ``build_reduction``, of a value of ``size`` bytes."""
+    return AllReduceOp.ring_bytes(op.group_size, size, size)
 
 
-def all_to_all(
-    input: ir.Value,
-    split_dim: int,
-    concat_dim: int,
-    groups: Sequence[Sequence[int]],
-    *,
-    loc: ir.Location,
-    ip: ir.InsertionPoint,
-) -> AllToAllOp:
-    """Builds an AllToAllOp; the result type follows from the input's."""
-    n = len(groups[0])
-    factors = {} if split_dim == concat_dim else {split_dim: (1, n), concat_dim: (n, 1)}
-    result = _resized(input, factors)
-    attributes = _attributes(loc, groups, split_dim=split_dim, concat_dim=concat_dim)
-    return AllToAllOp.create([result], loc=loc, ip=ip, input=input, attributes=attributes)
-
-
-def collective_permute(
-    input: ir.Value,
-    pairs: Sequence[Sequence[int]],
-    *,
-    loc: ir.Location,
-    ip: ir.InsertionPoint,
-) -> CollectivePermuteOp:
-    """Builds a CollectivePermuteOp on one value."""
-    pairs_attribute = device_groups(pairs, loc.context)
-    return CollectivePermuteOp.create(
-        [input.type], loc=loc, ip=ip, input=input, source_target_pairs=pairs_attribute
-    )
-
-
-def rebuild_collective(op: CollectiveOp, input: ir.Value, ip: ir.InsertionPoint) -> CollectiveOp:
-    """The same collective, all attributes kept, on a value of another element
-    type (or of a shape that differs outside the dims it works on)."""
-    shape = shape_of(op.operands[0])
-    new = _resized(input, {})
-    sizes = list(new.shape)
-    for dim, (before, after) in enumerate(zip(shape, shape_of(op.results[0]), strict=True)):
-        if before != after:
-            sizes[dim] = after
-    result = ir.RankedTensorType.get(sizes, new.element_type, loc=op.location)
-    return type(op).create(
-        [result], loc=op.location, ip=ip, input=input, attributes=dict(op.attributes.items())
-    )
-
-
-def _resized(value: ir.Value, factors: dict[int, tuple[int, int]]) -> ir.RankedTensorType:
-    shape = shape_of(value)
-    for dim, (times, by) in factors.items():
-        if shape[dim] != DYNAMIC:
-            shape[dim] = shape[dim] * times // by
-    return ir.RankedTensorType.get(
-        shape, element_type_of(value), loc=ir.Location.unknown(value.context)
-    )
-
-
-def _attributes(
-    loc: ir.Location, groups: Sequence[Sequence[int]], **values: int | str
-) -> dict[str, ir.Attribute]:
-    with loc.context:
-        i64 = ir.IntegerType.get_signless(64)
-        attributes: dict[str, ir.Attribute] = {
-            name: ir.StringAttr.get(value)
-            if isinstance(value, str)
-            else ir.IntegerAttr.get(i64, value)
-            for name, value in values.items()
-        }
-        attributes["replica_groups"] = device_groups(groups, loc.context)
-    return attributes
+def move_scale(
+    op: MovingCollectiveOp, rule: ScaleRule, scale: ir.Value, ip: ir.InsertionPoint
+) -> ir.Value:
+    """The scale on the far side of the collective."""
+    if rule is ScaleRule.KEEP:
+        return scale
+    kind, dims = type(op), op.dims
+    if rule is ScaleRule.GATHER:
+        assert isinstance(op, AllToAllOp), op.name
+        kind, dims = AllGatherOp, {"dim": op.concat_dim.value}
+    new = build_collective(kind, scale, op.rows, loc=op.location, ip=ip, dims=dims)
+    for name in op.attributes:
+        if "." in name and name != WIDE_REASON:
+            new.attributes[name] = op.attributes[name]
+    return new.results[0]

@@ -81,6 +81,19 @@ def element_type_of(value: ir.Value) -> ir.Type:
     return tensor_type(value).element_type
 
 
+def tensor_bytes(type_: ir.Type) -> int | None:
+    """Storage of a ranked tensor, sub-byte elements rounded up to bytes."""
+    tensor = ir.RankedTensorType(type_)
+    element = tensor.element_type
+    width = element.width if isinstance(element, ir.FloatType | ir.IntegerType) else 64
+    size = (width + 7) // 8
+    for extent in tensor.shape:
+        if extent == DYNAMIC:
+            return None
+        size *= extent
+    return size
+
+
 def integers(attribute: ir.DenseI64ArrayAttr) -> list[int]:
     return [int(i) for i in attribute]
 

@@ -22,6 +22,9 @@ class ReplicaIdOp(HeadraceOp, name="replica_id"):
     result: Result[I32Scalar]
 
 
+DEVICE_IDS = (PartitionIdOp.OPERATION_NAME, ReplicaIdOp.OPERATION_NAME)
+
+
 def device_id(
     op: type[PartitionIdOp | ReplicaIdOp], *, loc: ir.Location, ip: ir.InsertionPoint
 ) -> PartitionIdOp | ReplicaIdOp:

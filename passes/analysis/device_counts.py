@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...dialects import ir
-from ...dialects.headrace import CollectiveOp, CollectivePermuteOp
+from ...dialects.headrace import CollectiveOp
 
 _COUNTS = ("num_replicas", "num_partitions")
 
@@ -40,7 +40,7 @@ def check_groups(op: CollectiveOp, devices: int) -> None:
             f"'{op.name}' names device {max(members)}, but the program is for {devices} "
             f"device{'s' if devices > 1 else ''} (num_replicas * num_partitions)",
         )
-    if isinstance(op, CollectivePermuteOp):
+    if not op.names_every_device:
         return
     missing = sorted(set(range(devices)) - set(members))
     if missing:

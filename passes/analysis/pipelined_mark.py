@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ...dialects import ir
-from ...dialects.headrace import CollectiveOp, HeadraceOp
+from ...dialects.headrace import is_collective
 from .contractions import CONTRACTIONS
 
 PIPELINE_REASON = "headrace.pipeline_reason"
@@ -14,21 +14,6 @@ PIPELINE_REASON = "headrace.pipeline_reason"
 # counts once, and the loop that runs where there are too few trips.
 PEELED = "headrace.peeled"
 _MATMULS = frozenset(("headrace.matmul", *CONTRACTIONS))
-_COLLECTIVES = frozenset(
-    name for name, op in HeadraceOp.operations.items() if issubclass(op, CollectiveOp)
-)
-
-
-def is_collective(op: ir.Operation) -> bool:
-    # By name: a typed view of every op of a large body takes long.
-    return op.name in _COLLECTIVES
-
-
-def collective_view(op: ir.Operation) -> CollectiveOp:
-    """The typed view of a collective; AssertionError for any other op."""
-    view = op.opview
-    assert isinstance(view, CollectiveOp), op.name
-    return view
 
 
 def is_pipelined(op: ir.Operation) -> bool:

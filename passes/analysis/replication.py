@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from functools import reduce
 
 from ...dialects import ir
-from ...dialects.headrace import CollectiveOp, CollectivePermuteOp, HeadraceOp
+from ...dialects.headrace import DEVICE_IDS, ReplicaIdOp, as_collective, is_collective
+from ...dialects.ops.device_tables import highest_device_id
 from .device_classes import (
     Classes,
     agree,
@@ -47,7 +48,6 @@ _OPAQUE = frozenset(
         "rng",
     )
 )
-_IDS = ("partition_id", "replica_id")
 _COUNTS = ("headrace.num_partitions", "headrace.num_replicas")
 
 
@@ -182,39 +182,16 @@ class ReplicationAnalysis:
         return _Rule((), lambda _: self._different, origin)
 
     def _headrace_rule(self, op: ir.Operation) -> _Rule:
-        name = op.name.partition(".")[2]
         origin = f"the result of {op.name}"
-        if name in _IDS:
-            divisor = self._partitions
-            ids = (d % divisor if name == _IDS[0] else d // divisor for d in range(self.devices))
+        if op.name in DEVICE_IDS:
+            is_replica = op.name == ReplicaIdOp.OPERATION_NAME
+            ids = (divmod(d, self._partitions)[0 if is_replica else 1] for d in range(self.devices))
             classes = classes_of_keys(ids)
             return _Rule((), lambda _: classes, origin)
-        declared = HeadraceOp.operations.get(op.name)
-        if declared is not None and issubclass(declared, CollectiveOp):
-            collective = declared(op)
-            return _Rule(
-                (op.operands[0],), lambda found: self._after_collective(collective, found), origin
-            )
+        if is_collective(op):
+            contents = as_collective(op).contents
+            return _Rule((op.operands[0],), lambda found: classes_of_keys(contents(found)), origin)
         return self._same(*op.operands)
-
-    def _after_collective(self, op: CollectiveOp, found: Classes) -> Classes:
-        """What a device holds is decided by the classes of those it hears,
-        in order, and, where each gets another part, by its place."""
-        keys: list[object] = [("alone", d) for d in range(self.devices)]
-        if isinstance(op, CollectivePermuteOp):
-            keys = ["zeros"] * self.devices
-            for source, target in op.pairs:
-                if source < self.devices and target < self.devices:
-                    keys[target] = found[source]
-            return classes_of_keys(keys)  # type: ignore[arg-type]
-        parted = op.operation.name in ("headrace.all_to_all", "headrace.reduce_scatter")
-        for group in op.groups:
-            if any(device >= self.devices for device in group):
-                continue
-            heard = tuple(found[device] for device in group)
-            for position, device in enumerate(group):
-                keys[device] = (heard, position if parted else 0)
-        return classes_of_keys(keys)  # type: ignore[arg-type]
 
     def _call_rule(self, op: ir.Operation, number: int) -> _Rule:
         ends = self._returns.get(_callee(op))
@@ -276,12 +253,7 @@ def _device_counts(module: ir.Operation) -> tuple[int, int]:
         # Then each replica is one device, and holds its own data.
         partitions = 1
     if partitions < 1:
-        ids = [0]
-        for op in ir.walk(module, bodies=False):
-            for name in ("replica_groups", "source_target_pairs"):
-                if op.name.startswith("headrace.") and name in op.attributes:
-                    ids.extend(int(i) for i in ir.DenseIntElementsAttr(op.attributes[name]))
-        partitions = max(ids) + 1
+        partitions = highest_device_id(filter(is_collective, ir.walk(module, bodies=False))) + 1
     return partitions, max(1, replicas)
 
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from ...dialects import ir
-from ...dialects.headrace import CollectiveOp
+from ...dialects.headrace import DEVICE_IDS, CollectiveOp, ReplicaIdOp
 from ...dialects.upstream.linalg import TensorBuilder
 from ..analysis.device_counts import check_groups, recorded_counts
 from ..base import Pass
 from .collectives.channel_collectives import lower_on_channel
 from .collectives.channels import Channels
-
-_IDS = ("headrace.partition_id", "headrace.replica_id")
 
 
 @dataclass(frozen=True)
@@ -28,24 +26,19 @@ class CollectivesToChannels(Pass):
 
     name: ClassVar[str] = "collectives-to-channels"
 
-    native_all_gather: bool = field(
-        default=False,
-        metadata={"help": "use flow.collective.all_gather, which IREE 3.13 runs wrongly"},
-    )
-
     def run(self, module: ir.Operation) -> None:
         """Raises HeadraceError for groups that do not fit the devices, dynamic
         shapes, fp8 reductions, and element types that no channel carries."""
         ops = ir.walk(module, bodies=False)
         collectives = [view for op in ops if isinstance(view := op.opview, CollectiveOp)]
-        ids = [op for op in ops if op.name in _IDS]
+        ids = [op for op in ops if op.name in DEVICE_IDS]
         counts = recorded_counts(module)
         if counts is None:
             members = [device for op in collectives for group in op.groups for device in group]
             devices = partitions = max(members, default=0) + 1
         else:
             devices, partitions = counts
-        channels = Channels(module, devices, native_all_gather=self.native_all_gather)
+        channels = Channels(module, devices)
         for view in collectives:
             check_groups(view, devices)
             replacement = lower_on_channel(view, _function_of(view.operation), channels)
@@ -71,7 +64,7 @@ def _function_of(op: ir.Operation) -> ir.Operation:
 
 def _device_id(op: ir.Operation, partitions: int, devices: int, channels: Channels) -> ir.Value:
     b = TensorBuilder(ir.InsertionPoint(op), op.location)
-    is_replica = op.name == "headrace.replica_id"
+    is_replica = op.name == ReplicaIdOp.OPERATION_NAME
     count = devices // partitions if is_replica else partitions
     i32 = ir.IntegerType.get_signless(32, op.context)
     type_ = ir.RankedTensorType(op.results[0].type)

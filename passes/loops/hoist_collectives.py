@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...dialects import ir
+from ...dialects.headrace import is_collective
 from ...dialects.purity import is_total
 from ...dialects.upstream.scf import ForLoop
-from ..analysis.pipelined_mark import is_collective
 from ..base import Pass
 from ..remarks import remark
 from .pipelining.stages import Chain, LoopBody
@@ -24,11 +24,11 @@ class HoistCollectives(Pass):
 
     Before::
 
-        scf.for %i = ... { %g = all_gather(%w); use(%g, %i) }
+        scf.for %i = ... { %g = collective(%w); use(%g, %i) }
 
     After::
 
-        %g = all_gather(%w)
+        %g = collective(%w)
         scf.for %i = ... { use(%g, %i) }
     """
 

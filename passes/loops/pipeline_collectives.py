@@ -7,19 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...dialects import ir
+from ...dialects.headrace import COLLECTIVES, is_collective
 from ...dialects.upstream.scf import ForLoop
-from ..analysis.pipelined_mark import (
-    PEELED,
-    PIPELINE_REASON,
-    give_reason,
-    is_collective,
-    is_pipelined,
-)
+from ..analysis.pipelined_mark import PEELED, PIPELINE_REASON, give_reason, is_pipelined
 from ..base import Pass
 from ..remarks import remark
 from .pipelining.pipeliner import Limits, pipeline_loop
 
-KINDS = ("all-gather", "all-reduce", "reduce-scatter", "all-to-all", "collective-permute")
+KINDS = tuple(op.kind() for op in COLLECTIVES.values())
 MODES = ("off", "on", "explicit")
 
 
@@ -46,9 +41,9 @@ class PipelineCollectives(Pass):
     modes: tuple[str, ...] = dataclasses.field(
         default=(),
         metadata={
-            "help": "kind:mode pairs; kinds all-gather, all-reduce, reduce-scatter, all-to-all, "
-            "collective-permute, all; modes off, on, explicit (only ops with the attribute "
-            "headrace.pipeline). Later pairs win; all:on is the default"
+            "help": f"kind:mode pairs; kinds {', '.join(KINDS)}, all; modes {', '.join(MODES)} "
+            "(only ops with the attribute headrace.pipeline). Later pairs win; all:on is the "
+            "default"
         },
     )
     budget: int = dataclasses.field(
@@ -89,8 +84,8 @@ class PipelineCollectives(Pass):
 def mode_of_kinds(pairs: Sequence[str]) -> dict[str, str]:
     """The mode of each kind after ``kind:mode`` pairs, of which later ones win.
 
-    A kind may be spelt as the report does, ``all_gather``. Raises
-    ValueError for unknown names.
+    A kind may be spelt as the report does, with ``_``. Raises ValueError for
+    unknown names.
     """
     found: dict[str, str] = dict.fromkeys(KINDS, "on")
     for pair in pairs:

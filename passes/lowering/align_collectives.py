@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ...dialects import ir
+from ...dialects.headrace import as_collective, is_collective
 from ...dialects.purity import is_pure
 from ...dialects.upstream.scf import ForLoop
-from ...dialects.wire_bytes import received_bytes
 from ..analysis.matmul_work import is_matmul, matmul_flops
-from ..analysis.pipelined_mark import collective_view, is_collective, is_pipelined
+from ..analysis.pipelined_mark import is_pipelined
 from ..base import Pass
 from ..loops.pipelining.stages import values_read
 
@@ -36,11 +36,11 @@ class AlignCollectives(Pass):
 
     Before::
 
-        scf.for ... { %g = all_gather(%w) {pipelined}; %q = quantize(%x); %y = matmul(%q, %c) ... }
+        scf.for ... { %g = collective(%w) {pipelined}; %q = quantize(%x); %y = matmul(%q, %c) ... }
 
     After::
 
-        scf.for ... { %q = quantize(%x); %g = all_gather(%w) {pipelined}; %y = matmul(%q, %c) ... }
+        scf.for ... { %q = quantize(%x); %g = collective(%w) {pipelined}; %y = matmul(%q, %c) ... }
     """
 
     name: ClassVar[str] = "align-collectives"
@@ -66,7 +66,7 @@ def _align(loop: ForLoop) -> None:
     # The work of the matmuls to stand before, and the bytes that do so far.
     work = {m: matmul_flops(ops[m]) or 1 for m in _first_of_group(body, matmuls)}
     hidden, count = dict.fromkeys(work, 0), dict.fromkeys(work, 0)
-    sizes = {p: received_bytes(collective_view(ops[p])) or 0 for p in collectives}
+    sizes = {p: as_collective(ops[p]).received_bytes() or 0 for p in collectives}
     for collective in sorted(collectives, key=lambda p: (-sizes[p], p)):
         before, after = body.makers_of(collective), body.readers_of(collective)
         dependent = {*before, *after}

@@ -6,24 +6,23 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ...dialects import ir
+from ...dialects.headrace import is_collective
+from ...dialects.ops.base import WIDE_REASON
 from ..analysis.replication import ReplicationAnalysis
 from ..base import Pass
 from ..remarks import remark
 from ..rewriting import apply_patterns
-from .commuting.collective_scales import NARROWABLE, WIDE_REASON
 from .commuting.narrow_dequantize import NarrowDequantize, forget_reason
 from .commuting.narrow_quantize import NarrowQuantize
 from .commuting.wide_reasons import WideReasons
-
-_REDUCTIONS = ("headrace.all_reduce", "headrace.reduce_scatter")
 
 
 @dataclass(frozen=True)
 class CommuteCollectives(Pass):
     """Moves collectives to the fp8 side of dequantize and quantize.
 
-    all_gather, all_to_all and collective_permute cross a dequantize (then it
-    comes after them) or a quantize (then it comes before them), past data
+    Collectives that only move data cross a dequantize (then it comes after
+    them) or a quantize (then it comes before them), past data
     movement and conversions between wide floats; StableHLO, linalg and tensor
     ops alike. The bits of all results stay the same.
 
@@ -44,17 +43,14 @@ class CommuteCollectives(Pass):
     name: ClassVar[str] = "commute-collectives"
 
     def run(self, module: ir.Operation) -> None:
-        collectives = [
-            op for op in ir.walk(module, bodies=False) if op.name in (*NARROWABLE, *_REDUCTIONS)
-        ]
-        if not collectives:
+        if not any(map(is_collective, ir.walk(module, bodies=False))):
             return
         analysis = ReplicationAnalysis(module)
         after, before = NarrowDequantize(analysis), NarrowQuantize(analysis)
         apply_patterns(module, [after, before])
         reasons = WideReasons(after, before)
         for op in ir.walk(module, bodies=False):
-            if op.name not in (*NARROWABLE, *_REDUCTIONS):
+            if not is_collective(op):
                 continue
             reason = reasons.reason(op)
             if reason is None:

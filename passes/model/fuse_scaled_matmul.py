@@ -8,6 +8,7 @@ from typing import ClassVar
 from ...dialects import ir
 from ...dialects.fp8 import fp8_format
 from ...dialects.headrace import matmul, quantize
+from ...dialects.ops.base import WIDE_REASON
 from ...dialects.ops.constraints import DYNAMIC, element_type_of, is_per_tensor, shape_of
 from ...dialects.upstream.linalg import with_element_type
 from ..analysis.contractions import CONTRACTIONS, Contraction, contraction_of
@@ -18,7 +19,6 @@ from ..base import Pass
 from ..remarks import remark
 from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
 
-WIDE_REASON = "headrace.wide_reason"
 LHS_ROUNDING = "headrace.lhs_rounding"
 RHS_ROUNDING = "headrace.rhs_rounding"
 

@@ -1,4 +1,4 @@
-"""The five collectives on flow channels.
+"""Collectives on flow channels.
 
 Channels work along dimension 0 alone; other dimensions are brought there,
 with one transpose before or after, none for dimension 0 itself.
@@ -14,15 +14,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ....dialects import ir
-from ....dialects.headrace import (
+from ....dialects.headrace import CollectiveOp
+from ....dialects.iree.flow import collective
+from ....dialects.ops.collectives import (
     AllGatherOp,
     AllReduceOp,
     AllToAllOp,
-    CollectiveOp,
     CollectivePermuteOp,
     ReduceScatterOp,
 )
-from ....dialects.iree.flow import collective
 from ....dialects.upstream.linalg import TensorBuilder, tensor_type
 from ....dialects.upstream.tensor import (
     DYNAMIC,
@@ -57,7 +57,11 @@ def lower_on_channel(op: CollectiveOp, function: ir.Operation, channels: Channel
     wire = movement_wire(element)
     if wire is None:
         raise ir.error_at(op, f"'{op.name}' of {element}: no channel carries this element type")
-    return _Lowering(op, function, channels, wire).result()
+    lowering = _Lowering(op, function, channels, wire)
+    # A group of one has it all. That of a permute may still give zeros.
+    if lowering.n == 1 and op.names_every_device:
+        return op.operands[0]
+    return CHANNEL_LOWERINGS[type(op)](lowering)
 
 
 class _Lowering:
@@ -74,22 +78,6 @@ class _Lowering:
         self.after = TensorBuilder(ir.InsertionPoint(_first_user(op.operation)), op.location)
         self.groups: Groups = tuple(tuple(group) for group in op.groups)
         self.n = op.group_size
-
-    def result(self) -> ir.Value:
-        op = self.op
-        if isinstance(op, CollectivePermuteOp):
-            return self.moved(self.input, lambda value: self.permute(op, value))
-        if self.n == 1:
-            return self.input
-        if isinstance(op, AllGatherOp):
-            return self.moved(self.input, lambda value: self.all_gather(value, op.dim.value))
-        if isinstance(op, AllToAllOp):
-            split, concat = op.split_dim.value, op.concat_dim.value
-            return self.moved(self.input, lambda value: self.all_to_all(value, split, concat))
-        if isinstance(op, AllReduceOp):
-            return self.all_reduce(op.reduction.value)
-        scatter = ReduceScatterOp(op.operation)
-        return self.reduce_scatter(scatter.dim.value, scatter.reduction.value)
 
     def moved(self, value: ir.Value, move: Callable[[ir.Value], ir.Value]) -> ir.Value:
         """What ``move`` makes of ``value`` in the type that travels."""
@@ -110,16 +98,24 @@ class _Lowering:
             reduction=reduction,
         )
 
-    def all_gather(self, value: ir.Value, dim: int) -> ir.Value:
-        rows = self.n * _rows(value)
-        if self.channels.native_all_gather:
-            return self.joined(self.run("all_gather", value, rows, self.wire), dim)
-        parts = merge_dims(self.b, repeat(self.b, value, self.n), 0)
-        return self.joined(self.run("all_to_all", parts, rows, self.wire), dim)
+    def all_gather(self) -> ir.Value:
+        dim = self.op.dims["dim"]
+        return self.moved(self.input, lambda value: self.joined(self.gathered(value), dim))
 
-    def all_to_all(self, value: ir.Value, split: int, concat: int) -> ir.Value:
-        parted = self.parted(value, split)
-        return self.joined(self.run("all_to_all", parted, _rows(parted), self.wire), concat)
+    def gathered(self, value: ir.Value) -> ir.Value:
+        """The values of the group along dimension 0."""
+        parts = merge_dims(self.b, repeat(self.b, value, self.n), 0)
+        return self.run("all_to_all", parts, self.n * _rows(value), self.wire)
+
+    def all_to_all(self) -> ir.Value:
+        dims = self.op.dims
+
+        def exchange(value: ir.Value) -> ir.Value:
+            parted = self.parted(value, dims["split_dim"])
+            received = self.run("all_to_all", parted, _rows(parted), self.wire)
+            return self.joined(received, dims["concat_dim"])
+
+        return self.moved(self.input, exchange)
 
     def joined(self, parts: ir.Value, dim: int) -> ir.Value:
         """The n parts that lie along dimension 0 joined along ``dim`` instead."""
@@ -138,7 +134,8 @@ class _Lowering:
         order = [dim, *(d for d in range(tensor_type(parts).rank) if d != dim)]
         return merge_dims(self.b, transpose(self.b, parts, order), 0)
 
-    def all_reduce(self, reduction: str) -> ir.Value:
+    def all_reduce(self) -> ir.Value:
+        reduction = AllReduceOp(self.op.operation).reduction.value
         found = reduction_wire(self.element, reduction)
         if found is not None:
             wire, name = found
@@ -150,13 +147,15 @@ class _Lowering:
             return wire.unwrap(self.after, reduced, self.element)
         # No channel does it: gather, then reduce here.
         value = prepend_unit_dim(self.b, self.input)
-        gathered = self.moved(value, lambda row: self.all_gather(row, 0))
+        gathered = self.moved(value, self.gathered)
         rows = [slice_along(self.after, gathered, 0, i, 1) for i in range(self.n)]
         return self.after.drop_unit_dims(reduce_elementwise(self.after, rows, reduction), [0])
 
-    def reduce_scatter(self, dim: int, reduction: str) -> ir.Value:
+    def reduce_scatter(self) -> ir.Value:
+        view = ReduceScatterOp(self.op.operation)
+        reduction = view.reduction.value
         found = reduction_wire(self.element, reduction)
-        value = self.parted(self.input, dim)
+        value = self.parted(self.input, view.dim.value)
         rows = _rows(value) // self.n
         if found is not None:
             wire, name = found
@@ -168,9 +167,14 @@ class _Lowering:
         parts = [slice_along(self.after, value, 0, i * rows, rows) for i in range(self.n)]
         return reduce_elementwise(self.after, parts, reduction)
 
-    def permute(self, op: CollectivePermuteOp, value: ir.Value) -> ir.Value:
-        source_of = {pair[1]: pair[0] for pair in op.pairs}
-        target_of = {pair[0]: pair[1] for pair in op.pairs}
+    def permute(self) -> ir.Value:
+        return self.moved(self.input, self.sent)
+
+    def sent(self, value: ir.Value) -> ir.Value:
+        """What a device receives by the pairs of a permute."""
+        pairs = CollectivePermuteOp(self.op.operation).pairs
+        source_of = {pair[1]: pair[0] for pair in pairs}
+        target_of = {pair[0]: pair[1] for pair in pairs}
         devices = self.channels.world[0]
         if all(source_of.get(device) == device for device in devices):
             return value
@@ -188,6 +192,15 @@ class _Lowering:
             element=self.wire.element,
             ranks=(send, receive),
         )
+
+
+CHANNEL_LOWERINGS: dict[type[CollectiveOp], Callable[[_Lowering], ir.Value]] = {
+    AllGatherOp: _Lowering.all_gather,
+    AllReduceOp: _Lowering.all_reduce,
+    ReduceScatterOp: _Lowering.reduce_scatter,
+    AllToAllOp: _Lowering.all_to_all,
+    CollectivePermuteOp: _Lowering.permute,
+}
 
 
 def _rows(value: ir.Value) -> int:

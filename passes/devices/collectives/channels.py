@@ -42,8 +42,7 @@ class Channels:
     default one split by a colour and a key that are looked up by rank.
     """
 
-    def __init__(self, module: ir.Operation, devices: int, *, native_all_gather: bool) -> None:
-        self.native_all_gather = native_all_gather
+    def __init__(self, module: ir.Operation, devices: int) -> None:
         self._module = module
         self._devices = devices
         self._names: dict[Groups, str] = {}

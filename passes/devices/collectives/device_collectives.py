@@ -1,4 +1,4 @@
-"""The five collectives between the devices of one program.
+"""Collectives between the devices of one program.
 
 ``lower_on_devices`` takes what each device puts in and returns what each gets,
 as transfers (``flow.tensor.transfer``) and tensor ops on the receiver.
@@ -6,18 +6,18 @@ as transfers (``flow.tensor.transfer``) and tensor ops on the receiver.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from ....dialects import ir
-from ....dialects.headrace import (
+from ....dialects.headrace import CollectiveOp
+from ....dialects.iree.flow import transfer
+from ....dialects.ops.collectives import (
     AllGatherOp,
     AllReduceOp,
     AllToAllOp,
-    CollectiveOp,
     CollectivePermuteOp,
     ReduceScatterOp,
 )
-from ....dialects.iree.flow import transfer
 from ....dialects.upstream.linalg import TensorBuilder, tensor_type
 from ....dialects.upstream.tensor import DYNAMIC, concatenate, slice_along, splat
 from ...analysis.device_counts import check_groups
@@ -35,38 +35,33 @@ def lower_on_devices(
     size in a dimension that is cut or joined.
     """
     check_groups(op, len(inputs))
-    _check_static(op)
+    # Dimensions that are cut or joined.
+    _check_static(op, op.moved_dims)
     check_reducible(op)
-    b = TensorBuilder(ip, op.location)
-    if isinstance(op, CollectivePermuteOp):
-        return _permute(op, inputs, b)
-    results: dict[int, ir.Value] = {}
-    lower = _LOWERINGS[type(op)]
-    for group in op.groups:
-        members = [inputs[device] for device in group]
-        for position, device in enumerate(group):
-            results[device] = lower(op, members, position, device, b)
-    return [results[device] for device in range(len(inputs))]
+    return DEVICE_LOWERINGS[type(op)](op, inputs, TensorBuilder(ip, op.location))
 
 
-def _check_static(op: CollectiveOp) -> None:
-    """The dimensions that are cut, joined or made anew need a static size."""
+_Lowering = Callable[[CollectiveOp, list[ir.Value], TensorBuilder], list[ir.Value]]
+# What a device gets of its group's inputs: its position there, then its id.
+_Combine = Callable[[CollectiveOp, list[ir.Value], int, int, TensorBuilder], ir.Value]
+
+
+def _check_static(op: CollectiveOp, dims: Sequence[int]) -> None:
     shape = tensor_type(op.operands[0]).shape
-    if any(shape[dim] == DYNAMIC for dim in _cut_dims(op)):
+    if any(shape[dim] == DYNAMIC for dim in dims):
         raise ir.error_at(op, f"'{op.name}' along a dynamic dimension is not supported")
 
 
-def _cut_dims(op: CollectiveOp) -> list[int]:
-    if isinstance(op, AllGatherOp | ReduceScatterOp):
-        return [op.dim.value]
-    if isinstance(op, AllToAllOp):
-        return [op.split_dim.value, op.concat_dim.value]
-    if isinstance(op, CollectivePermuteOp):
-        return list(range(tensor_type(op.input).rank))
-    return []
+def _in_groups(combine: _Combine) -> _Lowering:
+    def lower(op: CollectiveOp, inputs: list[ir.Value], b: TensorBuilder) -> list[ir.Value]:
+        results: dict[int, ir.Value] = {}
+        for group in op.groups:
+            members = [inputs[device] for device in group]
+            for position, device in enumerate(group):
+                results[device] = combine(op, members, position, device, b)
+        return [results[device] for device in range(len(inputs))]
 
-
-_Lower = Callable[[CollectiveOp, list[ir.Value], int, int, TensorBuilder], ir.Value]
+    return lower
 
 
 def _all_gather(
@@ -106,16 +101,10 @@ def _part(b: TensorBuilder, value: ir.Value, dim: int, index: int, count: int) -
     return slice_along(b, value, dim, index * size, size)
 
 
-_LOWERINGS: dict[type[CollectiveOp], _Lower] = {
-    AllGatherOp: _all_gather,
-    AllReduceOp: _all_reduce,
-    ReduceScatterOp: _reduce_scatter,
-    AllToAllOp: _all_to_all,
-}
-
-
-def _permute(op: CollectivePermuteOp, inputs: list[ir.Value], b: TensorBuilder) -> list[ir.Value]:
-    source_of = {target: source for source, target in op.pairs}
+def _permute(op: CollectiveOp, inputs: list[ir.Value], b: TensorBuilder) -> list[ir.Value]:
+    # Zeros are made anew.
+    _check_static(op, range(tensor_type(inputs[0]).rank))
+    source_of = {target: source for source, target in CollectivePermuteOp(op.operation).pairs}
     results: list[ir.Value] = []
     for device, value in enumerate(inputs):
         if device in source_of:
@@ -125,3 +114,12 @@ def _permute(op: CollectivePermuteOp, inputs: list[ir.Value], b: TensorBuilder) 
             given = splat(b, tensor_type(value), 0)
         results.append(transfer(b, given, device))
     return results
+
+
+DEVICE_LOWERINGS: dict[type[CollectiveOp], _Lowering] = {
+    AllGatherOp: _in_groups(_all_gather),
+    AllReduceOp: _in_groups(_all_reduce),
+    ReduceScatterOp: _in_groups(_reduce_scatter),
+    AllToAllOp: _in_groups(_all_to_all),
+    CollectivePermuteOp: _permute,
+}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ....dialects import ir
 from ....dialects.fp8 import fp8_format
-from ....dialects.headrace import AllReduceOp, CollectiveOp, ReduceScatterOp
+from ....dialects.headrace import CollectiveOp, ReducingCollectiveOp
 from ....dialects.upstream.arith import Scalars
 from ....dialects.upstream.linalg import TensorBuilder, dims_map, tensor_type
 
@@ -40,7 +40,7 @@ def check_reducible(op: CollectiveOp) -> None:
     """Raises HeadraceError for a reduction of fp8 values: one byte does not
     hold the sum, and no library that IREE calls adds them up."""
     element = tensor_type(op.operands[0]).element_type
-    if isinstance(op, AllReduceOp | ReduceScatterOp) and fp8_format(element) is not None:
+    if isinstance(op, ReducingCollectiveOp) and fp8_format(element) is not None:
         raise ir.error_at(
             op, f"'{op.name}' of {element} values is not supported: convert them to f32 first"
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ....dialects import ir
-from ....dialects.headrace import CollectiveOp
+from ....dialects.headrace import DEVICE_IDS, CollectiveOp, ReplicaIdOp
 from ....dialects.iree.flow import AFFINITY, device_affinity, transfer
 from ....dialects.upstream.linalg import TensorBuilder
 from ....dialects.upstream.tensor import splat
@@ -15,7 +15,6 @@ from .placement import placed_values
 
 # Which buffers results may share: positions in lists that are longer now.
 _DROPPED = ("iree.abi.output", "tf.aliasing_output", "jax.buffer_donor")
-_IDS = ("headrace.partition_id", "headrace.replica_id")
 _PINNED = ("scf.for", "scf.while", "scf.yield", "scf.condition")
 # Sorts, scatters: each writes into an operand, which devices may not share.
 _IN_PLACE = "iree_linalg_ext."
@@ -104,7 +103,7 @@ class Replicator:
             if isinstance(view, CollectiveOp):
                 results = lower_on_devices(view, list(self._copies[op.operands[0]]), ip)
                 self._copies[op.results[0]] = results
-            elif op.name in _IDS:
+            elif op.name in DEVICE_IDS:
                 self._copies[op.results[0]] = [self._id(op, d, ip) for d in self._devices]
             elif ir.address_of(op) in self._merged:
                 self._merge(op, ip)
@@ -146,7 +145,7 @@ class Replicator:
         pins what goes around or out of loops and branches or is written to."""
         for old, new in list(zip(ir.walk(op), ir.walk(clone), strict=True)):
             ip = ir.InsertionPoint(new)
-            if old.name in _IDS:
+            if old.name in DEVICE_IDS:
                 new.results[0].replace_all_uses_with(self._id(old, device, ip))
                 new.erase()
             elif old.name in _PINNED or old.name.startswith(_IN_PLACE):
@@ -166,7 +165,7 @@ class Replicator:
     def _id(self, op: ir.Operation, device: int, ip: ir.InsertionPoint) -> ir.Value:
         """The constant that a partition_id or replica_id is on a device."""
         replica, partition = divmod(device, self._partitions)
-        value = replica if op.name == "headrace.replica_id" else partition
+        value = replica if op.name == ReplicaIdOp.OPERATION_NAME else partition
         return splat(TensorBuilder(ip, op.location), ir.RankedTensorType(op.results[0].type), value)
 
     def _carried(

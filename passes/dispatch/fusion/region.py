@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from ....dialects import ir
 from ....dialects.iree.dispatch import DispatchRegion, Output
+from ....dialects.ops.constraints import tensor_bytes
 from ....dialects.upstream.linalg import DYNAMIC, tensor_type
-from ....dialects.wire_bytes import tensor_bytes
 from .encoding_sources import Source
 from .hoisting import Hoister
 from .known_sizes import Size, sizes_after, sizes_of

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ....dialects import ir
-from ....dialects.headrace import CollectiveOp, PartitionIdOp, ReplicaIdOp, device_id
+from ....dialects.headrace import (
+    CollectiveOp,
+    PartitionIdOp,
+    ReducingCollectiveOp,
+    ReplicaIdOp,
+    device_id,
+)
 from ....dialects.ops.collectives import (
-    all_gather,
-    all_reduce,
-    all_to_all,
-    collective_permute,
-    reduce_scatter,
+    AllGatherOp,
+    AllReduceOp,
+    AllToAllOp,
+    CollectivePermuteOp,
+    ReduceScatterOp,
+    build_collective,
 )
 from ....dialects.ops.constraints import element_type_of, shape_of
 from ....dialects.upstream.stablehlo import convert, integer, splat_constant
@@ -19,21 +27,55 @@ from ...analysis.stablehlo_reductions import find_reduction
 from ...remarks import remark
 from ...rewriting import Miss, Pattern, Rewriter
 from .carriers import Carrier, carrier_of
-from .groups import DeviceGrid, Groups
+from .groups import DeviceGrid, Groups, StablehloForm
 
 # The key in mhlo.frontend_attributes with which a model asks for pipelining:
 # in JAX, jax.experimental.xla_metadata.set_xla_metadata(headrace_pipeline="true").
 PIPELINE_KEY = "headrace_pipeline"
 
-_RESIZED_DIMS = {
-    "stablehlo.all_gather": "all_gather_dim",
-    "stablehlo.reduce_scatter": "scatter_dimension",
-}
-_REDUCING = ("stablehlo.all_reduce", "stablehlo.reduce_scatter")
+
+def _resized(dim_name: str) -> Callable[[ir.Operation], int | None]:
+    """By how much that dimension grows or shrinks."""
+
+    def factor(op: ir.Operation) -> int | None:
+        dim = integer(op, dim_name)
+        sizes = [ir.RankedTensorType(v.type) for v in (op.operands[0], op.results[0])]
+        if any(type_.is_dynamic_dim(dim) for type_ in sizes):
+            return None
+        small, large = sorted(type_.get_dim_size(dim) for type_ in sizes)
+        return large // small if small else None
+
+    return factor
+
+
+STABLEHLO_FORMS = (
+    StablehloForm(
+        "stablehlo.all_gather",
+        AllGatherOp,
+        {"dim": "all_gather_dim"},
+        _resized("all_gather_dim"),
+    ),
+    StablehloForm("stablehlo.all_reduce", AllReduceOp),
+    StablehloForm(
+        "stablehlo.reduce_scatter",
+        ReduceScatterOp,
+        {"dim": "scatter_dimension"},
+        _resized("scatter_dimension"),
+    ),
+    StablehloForm(
+        "stablehlo.all_to_all",
+        AllToAllOp,
+        {"split_dim": "split_dimension", "concat_dim": "concat_dimension"},
+        lambda op: integer(op, "split_count"),
+        between_partitions=True,
+    ),
+    StablehloForm("stablehlo.collective_permute", CollectivePermuteOp, between_partitions=True),
+)
 
 
 @dataclass(frozen=True)
 class _Collective:
+    form: StablehloForm
     groups: Groups
     reduction: str
     carriers: tuple[Carrier, ...]  # one per operand
@@ -58,13 +100,7 @@ class RaiseCollective(Pattern[_Collective]):
         %g = stablehlo.bitcast_convert %h : (tensor<8xi8>) -> tensor<8xui8>
     """
 
-    roots = (
-        "stablehlo.all_gather",
-        "stablehlo.all_reduce",
-        "stablehlo.all_to_all",
-        "stablehlo.collective_permute",
-        "stablehlo.reduce_scatter",
-    )
+    roots = tuple(form.name for form in STABLEHLO_FORMS)
 
     def __init__(self, grid: DeviceGrid) -> None:
         self.grid = grid
@@ -75,11 +111,12 @@ class RaiseCollective(Pattern[_Collective]):
         types = [value.type for value in (*op.operands, *op.results)]
         if not all(isinstance(t, ir.RankedTensorType) and t.encoding is None for t in types):
             return Miss("it works on other values than ranked tensors")
-        groups = self.grid.groups_of(op)
+        form = next(form for form in STABLEHLO_FORMS if form.name == op.name)
+        groups = self.grid.groups_of(op, form)
         if isinstance(groups, Miss):
             return groups
         reduction, elements = "", [element_type_of(value) for value in op.operands]
-        if op.name in _REDUCING:
+        if issubclass(form.kind, ReducingCollectiveOp):
             found = find_reduction(op)
             if isinstance(found, Miss):
                 return found
@@ -92,8 +129,8 @@ class RaiseCollective(Pattern[_Collective]):
             if element_type_of(result) != element:
                 return Miss(f"it gives {element_type_of(result)} from a reduction in {element}")
             carriers.append(carrier)
-        _check_group_size(op, groups)
-        return _Collective(groups, reduction, tuple(carriers))
+        _check_group_size(op, form.group_size(op), groups)
+        return _Collective(form, groups, reduction, tuple(carriers))
 
     def rewrite(self, op: ir.Operation, match: _Collective, rewriter: Rewriter) -> None:
         ip, loc = rewriter.before(op), op.location
@@ -113,31 +150,21 @@ def _collective(
     op: ir.Operation, value: ir.Value, match: _Collective, loc: ir.Location, ip: ir.InsertionPoint
 ) -> ir.Value:
     """The headrace op of the same kind on one signless value."""
-    groups, reduction = match.groups, match.reduction
+    groups, kind = match.groups, match.form.kind
     if groups and len(groups[0]) == 1:
         return value  # nobody to talk to
-    made: CollectiveOp
-    match op.name.removeprefix("stablehlo."):
-        case "all_gather":
-            made = all_gather(value, integer(op, "all_gather_dim"), groups, loc=loc, ip=ip)
-        case "all_reduce":
-            made = all_reduce(value, reduction, groups, loc=loc, ip=ip)
-        case "reduce_scatter":
-            dim = integer(op, "scatter_dimension")
-            made = reduce_scatter(value, dim, reduction, groups, loc=loc, ip=ip)
-        case "all_to_all":
-            split, concat = integer(op, "split_dimension"), integer(op, "concat_dimension")
-            made = all_to_all(value, split, concat, groups, loc=loc, ip=ip)
-        case _:
-            if not groups:
-                return _zeros(value, loc, ip)
-            made = collective_permute(value, groups, loc=loc, ip=ip)
+    if not groups and not kind.names_every_device:
+        return _zeros(value, loc, ip)
+    dims = {ours: integer(op, name) for ours, name in match.form.dims.items()}
+    made = build_collective(
+        kind, value, groups, loc=loc, ip=ip, dims=dims, reduction=match.reduction or None
+    )
     _keep_attributes(op, made)
     return made.results[0]
 
 
 def _zeros(value: ir.Value, loc: ir.Location, ip: ir.InsertionPoint) -> ir.Value:
-    """What a permute without pairs gives: no device is a target."""
+    """What a collective without pairs gives: no device is a target."""
     element = element_type_of(value)
     zero = (
         ir.FloatAttr.get(element, 0.0, loc=loc)
@@ -165,9 +192,8 @@ def _asks_for_pipelining(op: ir.Operation) -> bool:
     return isinstance(wish, ir.StringAttr) and wish.value.lower() in ("true", "1")
 
 
-def _check_group_size(op: ir.Operation, groups: Groups) -> None:
+def _check_group_size(op: ir.Operation, expected: int | None, groups: Groups) -> None:
     """Raises HeadraceError if shapes and groups do not fit."""
-    expected = _implied_group_size(op)
     if expected is None or not groups or len(groups[0]) == expected:
         return
     raise ir.error_at(
@@ -175,23 +201,6 @@ def _check_group_size(op: ir.Operation, groups: Groups) -> None:
         f"'{op.name}' has shapes for groups of {expected} devices, but its groups have "
         f"{len(groups[0])}; does the module say mhlo.num_partitions and mhlo.num_replicas?",
     )
-
-
-def _implied_group_size(op: ir.Operation) -> int | None:
-    if op.name == "stablehlo.all_to_all":
-        return integer(op, "split_count")
-    names = {
-        "stablehlo.all_gather": "all_gather_dim",
-        "stablehlo.reduce_scatter": "scatter_dimension",
-    }
-    if op.name not in names:
-        return None
-    dim = integer(op, names[op.name])
-    sizes = [ir.RankedTensorType(v.type) for v in (op.operands[0], op.results[0])]
-    if any(type_.is_dynamic_dim(dim) for type_ in sizes):
-        return None
-    small, large = sorted(type_.get_dim_size(dim) for type_ in sizes)
-    return large // small if small else None
 
 
 class ExplainBroadcast(Pattern[None]):

@@ -7,18 +7,32 @@ a group is that of StableHLO's reference interpreter. A global device id is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from ....dialects import ir
+from ....dialects.headrace import CollectiveOp
 from ....dialects.ops.constraints import MAX_DEVICE_COUNT
 from ....dialects.upstream.stablehlo import channel_id
 from ...rewriting import Miss
 
 Groups = list[list[int]]
-_PERMUTE = "stablehlo.collective_permute"
-# Their channel means "between partitions", that of the others "between all".
-_BETWEEN_PARTITIONS = ("stablehlo.all_to_all", "stablehlo.collective_broadcast", _PERMUTE)
+
+
+@dataclass(frozen=True)
+class StablehloForm:
+    """How StableHLO writes a collective of that kind.
+
+    ``dims`` are its attributes that hold dimensions, by the names of ours;
+    ``group_size`` is what its shapes say. With ``between_partitions`` its
+    channel means those, that of the others "between all".
+    """
+
+    name: str
+    kind: type[CollectiveOp]
+    dims: Mapping[str, str] = field(default_factory=dict[str, str])
+    group_size: Callable[[ir.Operation], int | None] = lambda _: None
+    between_partitions: bool = False
 
 
 @dataclass(frozen=True)
@@ -36,12 +50,12 @@ class DeviceGrid:
     def device(self, replica: int, partition: int) -> int:
         return replica * (self.partitions or 1) + partition
 
-    def groups_of(self, op: ir.Operation) -> Groups | Miss:
-        """The device groups of a collective; pairs of a collective_permute.
+    def groups_of(self, op: ir.Operation, form: StablehloForm) -> Groups | Miss:
+        """The device groups of a collective, or its source-target pairs.
 
         Raises HeadraceError for ids that the grid does not have.
         """
-        rows = _rows(op)
+        rows = _rows(op, form.kind.table)
         if isinstance(rows, Miss):
             return rows
         channel = channel_id(op) > 0
@@ -50,16 +64,19 @@ class DeviceGrid:
             count = None
             if self.replicas is not None or self.partitions is not None:
                 count = len(replicas) * len(partitions)
-            return self._checked(op, rows, count, "device")
-        if channel and op.name in _BETWEEN_PARTITIONS:
-            rows = self._checked(op, rows or _all(op, partitions), self.partitions, "partition")
+            return self._checked(op, form, rows, count, "device")
+        if channel and form.between_partitions:
+            rows = rows or _all(form, partitions)
+            rows = self._checked(op, form, rows, self.partitions, "partition")
             return [[self.device(r, p) for p in row] for row in rows for r in replicas]
-        rows = self._checked(op, rows or _all(op, replicas), self.replicas, "replica")
+        rows = self._checked(op, form, rows or _all(form, replicas), self.replicas, "replica")
         if channel:
             return [[self.device(r, p) for p in partitions for r in row] for row in rows]
         return [[self.device(r, p) for r in row] for row in rows for p in partitions]
 
-    def _checked(self, op: ir.Operation, rows: Groups, count: int | None, kind: str) -> Groups:
+    def _checked(
+        self, op: ir.Operation, form: StablehloForm, rows: Groups, count: int | None, kind: str
+    ) -> Groups:
         """``rows``, if they hold each of ``count`` ids; pairs may leave out some."""
         if count is None or not rows:
             return rows
@@ -70,9 +87,9 @@ class DeviceGrid:
             raise ir.error_at(
                 op,
                 f"'{op.name}' names {kind} {min(unknown)}, but the module has "
-                f"{grid}{_hint(op, kind)}",
+                f"{grid}{_hint(form, kind)}",
             )
-        if op.name != _PERMUTE and len(named) < count:
+        if form.kind.names_every_device and len(named) < count:
             missing = next(id_ for id_ in range(count) if id_ not in named)
             raise ir.error_at(
                 op, f"the replica groups of '{op.name}' leave out {kind} {missing} of {grid}"
@@ -80,10 +97,10 @@ class DeviceGrid:
         return rows
 
 
-def _hint(op: ir.Operation, kind: str) -> str:
+def _hint(form: StablehloForm, kind: str) -> str:
     if kind != "replica":
         return ""
-    if op.name in _BETWEEN_PARTITIONS:
+    if form.between_partitions:
         return "; between partitions it takes a channel_handle"
     return "; between partitions it takes a channel_handle and use_global_device_ids"
 
@@ -95,14 +112,13 @@ def _count(module: ir.Operation, name: str) -> int | None:
     return None
 
 
-def _all(op: ir.Operation, ids: Sequence[int]) -> Groups:
+def _all(form: StablehloForm, ids: Sequence[int]) -> Groups:
     """What an empty list of groups means; of pairs, that nobody sends."""
-    return [] if op.name == _PERMUTE else [list(ids)]
+    return [list(ids)] if form.kind.names_every_device else []
 
 
-def _rows(op: ir.Operation) -> Groups | Miss:
+def _rows(op: ir.Operation, name: str) -> Groups | Miss:
     """The groups as written, without the -1 that pad short ones."""
-    name = "source_target_pairs" if op.name == _PERMUTE else "replica_groups"
     attribute = op.attributes[name]
     if not isinstance(attribute, ir.DenseIntElementsAttr):
         return Miss(f"{name} is not a table of ids")

@@ -2,13 +2,13 @@
 
 Before::
 
-    scf.for %i = 0 to n { %w = slice(%W, %i); %g = all_gather(%w); use(%g) }
+    scf.for %i = 0 to n { %w = slice(%W, %i); %g = collective(%w); use(%g) }
 
 After::
 
-    %g0 = all_gather(slice(%W, 0))
+    %g0 = collective(slice(%W, 0))
     %g = scf.for %i = 0 to n-1 iter_args(%g = %g0) {
-      %next = all_gather(slice(%W, %i + 1)) {pipelined}
+      %next = collective(slice(%W, %i + 1)) {pipelined}
       use(%g)
       scf.yield %next
     }

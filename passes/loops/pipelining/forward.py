@@ -3,18 +3,18 @@
 Before::
 
     scf.for %i = 0 to n iter_args(%out) {
-      %x = compute(%i); %r = all_reduce(%x); %o = insert_slice(%r, %out, %i); yield %o
+      %x = compute(%i); %r = collective(%x); %o = insert_slice(%r, %out, %i); yield %o
     }
 
 After::
 
     %x0 = compute(0)
     %out, %x = scf.for %i = 1 to n iter_args(%out, %x = %x0) {
-      %o = insert_slice(all_reduce(%x) {pipelined}, %out, %i - 1)
+      %o = insert_slice(collective(%x) {pipelined}, %out, %i - 1)
       %next = compute(%i)
       scf.yield %o, %next
     }
-    %o = insert_slice(all_reduce(%x), %out, n - 1)
+    %o = insert_slice(collective(%x), %out, n - 1)
 """
 
 from __future__ import annotations

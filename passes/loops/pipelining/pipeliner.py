@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ....dialects import ir
+from ....dialects.headrace import as_collective
+from ....dialects.ops.constraints import tensor_bytes
 from ....dialects.upstream.arith import Scalars
 from ....dialects.upstream.scf import ForLoop, build_if, constant_value, trip_count
-from ....dialects.wire_bytes import received_bytes, tensor_bytes
 from ...analysis.pipelined_mark import (
     PEELED,
-    collective_view,
     forget_reason,
     give_reason,
     give_reasons,
@@ -137,7 +137,7 @@ class _LoopPipeliner:
         if isinstance(chain, Refusal) and isinstance(tail, Refusal):
             reason = f"not ahead, since {chain.reason}; not behind, since {tail.reason}"
             return give_reason(op, reason)
-        received = received_bytes(collective_view(op)) or 0
+        received = as_collective(op).received_bytes() or 0
         sinks = (
             # What can go ahead does, however small: it overlaps with its trip.
             (left or isinstance(chain, Refusal))
@@ -149,7 +149,7 @@ class _LoopPipeliner:
 
     def _refusal(self, op: ir.Operation, loop: ForLoop, trips: int | None) -> str | None:
         """Why nothing of the kind, or nothing in the loop, is moved."""
-        mode = self._limits.modes[op.name.partition(".")[2].replace("_", "-")]
+        mode = self._limits.modes[as_collective(op).kind()]
         if mode == "off":
             return "pipelining of its kind is off"
         if mode == "explicit" and REQUEST not in op.attributes:

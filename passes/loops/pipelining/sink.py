@@ -3,13 +3,13 @@
 Before::
 
     scf.for %i = 0 to n iter_args(%out) {
-      %x = compute(%i); %r = all_reduce(%x); %o = insert_slice(%r, %out, %i); yield %o
+      %x = compute(%i); %r = collective(%x); %o = insert_slice(%r, %out, %i); yield %o
     }
 
 After::
 
     %xs = scf.for %i = 0 to n { %x = compute(%i); insert_slice(%x, %xs, %i) }
-    %rs = all_reduce(%xs) {pipelined}
+    %rs = collective(%xs) {pipelined}
     scf.for %i = 0 to n iter_args(%out) { insert_slice(%rs[%i], %out, %i) }
 
 The tail keeps its order of trips, so the result is the same bit for bit, sums
@@ -22,9 +22,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ....dialects import ir
+from ....dialects.ops.constraints import tensor_bytes
 from ....dialects.upstream.arith import Scalars
 from ....dialects.upstream.scf import ForLoop, build_for, trips_before
-from ....dialects.wire_bytes import tensor_bytes
 from ...analysis.pipelined_mark import mark_pipelined
 from .forward import Stages
 from .stages import LoopBody, Refusal, Tail

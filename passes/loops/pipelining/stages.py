@@ -17,9 +17,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ....dialects import ir
+from ....dialects.headrace import is_collective
 from ....dialects.purity import is_pure
 from ....dialects.upstream.scf import ForLoop
-from ...analysis.pipelined_mark import is_collective
 
 # Made again rather than carried: no work, or a copy at most.
 _VIEWS = frozenset(

@@ -12,7 +12,7 @@ import re
 
 from ....dialects import ir
 from ....dialects.fp8 import fp8_format
-from ....dialects.wire_bytes import tensor_bytes
+from ....dialects.ops.constraints import tensor_bytes
 
 # IREE inlines constants of up to 256 bytes; larger ones are better left where
 # they are, as dense elements cost compile time.

@@ -11,11 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ....dialects import ir
-from ....dialects.headrace import AllGatherOp
-from ....dialects.ops.collectives import all_reduce
-from ....dialects.ops.constraints import element_type_of, is_wide_float
+from ....dialects.headrace import MovingCollectiveOp, as_moving
+from ....dialects.ops.collectives import build_reduction, reduction_bytes
+from ....dialects.ops.constraints import element_type_of, is_wide_float, tensor_bytes
 from ....dialects.upstream.stablehlo import i64_array, splat_element
-from ....dialects.wire_bytes import received_bytes, tensor_bytes
 from ...analysis.dequantized_values import is_float_convert, retyped_clone
 from ...analysis.stablehlo_reductions import find_reduction
 from ...rewriting import Miss, Rewriter
@@ -48,6 +47,7 @@ def find_extrema(
     between wide floats. The Miss is for any other user.
     """
     steps: list[ir.Operation] = []
+    view = as_moving(gather)
     for value, known in values:
         uses = list(value.uses)
         if sum(use.owner.operation == known for use in uses) != 1:
@@ -61,18 +61,16 @@ def find_extrema(
                 if not is_wide_float(element_type_of(user.results[0])):
                     return Miss(OTHER_USER)
                 pending.extend(use.owner.operation for use in user.results[0].uses)
-            elif gather.name != AllGatherOp.OPERATION_NAME or not _is_extremum(
-                user, AllGatherOp(gather).dim.value
-            ):
+            elif not _is_extremum(user, view.gathered_dim):
                 return Miss(OTHER_USER)
             steps.append(user)
     found = GatheredExtrema(tuple(steps))
-    if steps and not _pays(AllGatherOp(gather), found):
+    if steps and not _pays(view, found):
         return Miss("the extrema of the gathered value have as many bytes as fp8 saves")
     return found
 
 
-def _is_extremum(op: ir.Operation, dim: int) -> bool:
+def _is_extremum(op: ir.Operation, dim: int | None) -> bool:
     if op.name != "stablehlo.reduce" or len(op.operands) != 2:
         return False
     if dim not in i64_array(op, "dimensions"):
@@ -88,17 +86,16 @@ def _kind(reduce: ir.Operation) -> str | None:
     return found[0]
 
 
-def _pays(gather: AllGatherOp, extrema: GatheredExtrema) -> bool:
+def _pays(gather: MovingCollectiveOp, extrema: GatheredExtrema) -> bool:
     """Whether fewer bytes travel; where sizes are dynamic, yes."""
-    wide = received_bytes(gather)
-    n = gather.group_size
+    wide = gather.received_bytes()
     sizes = [
         tensor_bytes(op.results[0].type) for op in extrema.steps if op.name == "stablehlo.reduce"
     ]
     if wide is None:
         return True
     width = ir.FloatType(ir.RankedTensorType(gather.operands[0].type).element_type).width // 8
-    added = sum(2 * (n - 1) * size // n for size in sizes if size is not None)
+    added = sum(reduction_bytes(gather, size) for size in sizes if size is not None)
     return wide // width + added < wide
 
 
@@ -117,7 +114,7 @@ def localize_extrema(
     if not extrema.steps:
         return
     parts = dict(parts)
-    groups = AllGatherOp(gather).groups
+    view = as_moving(gather)
     for op in extrema.steps:
         ip = rewriter.before(op)
         part = parts[op.operands[0]]
@@ -127,7 +124,7 @@ def localize_extrema(
         kind = _kind(op)
         assert kind is not None
         local = _reduce_of(op, part, ip)
-        whole = all_reduce(local.results[0], kind, groups, loc=op.location, ip=ip).operation
+        whole = build_reduction(view, local.results[0], kind, loc=op.location, ip=ip).operation
         rewriter.created(local)
         rewriter.created(whole)
         rewriter.replace_uses(op.results[0], whole.results[0])

@@ -6,8 +6,10 @@ import math
 from dataclasses import dataclass
 
 from ....dialects import ir
-from ....dialects.headrace import CollectiveOp, HeadraceOp
-from ....dialects.ops.collectives import rebuild_collective
+from ....dialects.headrace import MOVING_COLLECTIVES, MovingCollectiveOp, as_moving
+from ....dialects.ops.base import WIDE_REASON
+from ....dialects.ops.collective import ScaleRule
+from ....dialects.ops.collectives import move_scale
 from ....dialects.ops.constraints import element_type_of, is_per_tensor, is_wide_float, shape_of
 from ...analysis.dequantized_values import (
     DequantizedValue,
@@ -20,15 +22,7 @@ from ...analysis.dequantized_values import (
 )
 from ...analysis.replication import ReplicationAnalysis
 from ...rewriting import Miss, Pattern, Rewriter
-from .collective_scales import (
-    NARROWABLE,
-    WIDE_REASON,
-    ScalePlan,
-    equality_fault,
-    plan_scale,
-    scale_bytes,
-    zeros_fault,
-)
+from .collective_scales import equality_fault, scale_bytes, scale_rule, zeros_fault
 
 
 def element_bytes(type_: ir.Type) -> int:
@@ -38,10 +32,10 @@ def element_bytes(type_: ir.Type) -> int:
 
 @dataclass(frozen=True)
 class NarrowedGather:
-    """What NarrowDequantize found: the source, and the plan for its scale."""
+    """What NarrowDequantize found: the source, and what becomes of its scale."""
 
     source: DequantizedValue
-    plan: ScalePlan
+    rule: ScaleRule
 
 
 class NarrowDequantize(Pattern[NarrowedGather]):
@@ -49,23 +43,23 @@ class NarrowDequantize(Pattern[NarrowedGather]):
 
         %w = headrace.dequantize %q, %s : bf16
         %t = stablehlo.transpose %w
-        %g = headrace.all_gather %t : bf16
+        %g = collective %t : bf16
     ->
         %t = stablehlo.transpose %q : fp8
-        %g = headrace.all_gather %t : fp8
+        %g = collective %t : fp8
         %w = headrace.dequantize %g, %s : bf16
 
     Exact: both sides are the same bits. All users of the collective are
     served by the one dequantize; other users of the wide values keep them.
     """
 
-    roots = NARROWABLE
+    roots = MOVING_COLLECTIVES
 
     def __init__(self, analysis: ReplicationAnalysis) -> None:
         self._analysis = analysis
 
     def match(self, op: ir.Operation) -> NarrowedGather | Miss:
-        collective = as_collective(op)
+        collective = as_moving(op)
         operand = op.operands[0]
         if not is_wide_float(element_type_of(operand)):
             return Miss("the collective carries no wide float", silent=True)
@@ -74,7 +68,7 @@ class NarrowDequantize(Pattern[NarrowedGather]):
             return source
         scale = source.scale_value
         if scale is None:
-            return NarrowedGather(source, ScalePlan("keep"))
+            return NarrowedGather(source, ScaleRule.KEEP)
         groups = collective.groups
         checked = [scale]
         if not is_per_tensor(shape_of(scale)):
@@ -82,23 +76,23 @@ class NarrowDequantize(Pattern[NarrowedGather]):
             # differ.
             checked += controls(source)
         uneven = [v for v in checked if not self._analysis.equal_over(v, groups)]
-        plan = plan_scale(collective, source.scale, not uneven)
-        if isinstance(plan, Miss):
-            return Miss(plan.reason or equality_fault(self._analysis, collective, uneven[0]))
-        if fault := zeros_fault(self._analysis, collective, scale, plan):
+        rule = scale_rule(collective, source.scale, not uneven)
+        if isinstance(rule, Miss):
+            return Miss(rule.reason or equality_fault(self._analysis, collective, uneven[0]))
+        if fault := zeros_fault(self._analysis, collective, scale, rule):
             return Miss(fault)
-        return _worth_it(collective, source, plan)
+        return _worth_it(collective, source, rule)
 
     def rewrite(self, op: ir.Operation, match: NarrowedGather, rewriter: Rewriter) -> None:
-        collective = as_collective(op)
+        collective = as_moving(op)
         source, ip = match.source, rewriter.before(op)
         narrow = rebuild_narrow(source, ip, {})
-        new = rebuild_collective(collective, narrow, ip).operation
+        new = collective.rebuild(narrow, ip).operation
         forget_reason(new)
         rewriter.created(new)
         scale = source.scale_value
         if scale is not None:
-            scale = match.plan.apply(collective, carry_scale(source, scale, ip), ip)
+            scale = move_scale(collective, match.rule, carry_scale(source, scale, ip), ip)
         wide = rebuild_leaf(source.leaf, new.results[0], scale, ip)
         for convert in source.converts:
             wide = retyped_clone(convert, wide, ip)
@@ -107,23 +101,18 @@ class NarrowDequantize(Pattern[NarrowedGather]):
         erase_dead_source(source, self._analysis, rewriter)
 
 
-def _worth_it(op: CollectiveOp, source: DequantizedValue, plan: ScalePlan) -> NarrowedGather | Miss:
+def _worth_it(
+    op: MovingCollectiveOp, source: DequantizedValue, rule: ScaleRule
+) -> NarrowedGather | Miss:
     shape = shape_of(op.operands[0])
     elements = math.prod(shape) if all(size >= 0 for size in shape) else None
     scale = source.scale_value
     if elements is not None and scale is not None:
-        extra = scale_bytes(op, plan, source.scale, element_bytes(element_type_of(scale)))
+        extra = scale_bytes(op, rule, source.scale, element_bytes(element_type_of(scale)))
         saved = elements * (element_bytes(element_type_of(op.operands[0])) - 1)
         if extra and extra >= saved:
             return Miss(f"the scale would travel too: {extra} bytes, where fp8 saves {saved}")
-    return NarrowedGather(source, plan)
-
-
-def as_collective(op: ir.Operation) -> CollectiveOp:
-    """The typed view of a headrace collective."""
-    declared = HeadraceOp.operations[op.name]
-    assert issubclass(declared, CollectiveOp)
-    return declared(op)
+    return NarrowedGather(source, rule)
 
 
 def forget_reason(op: ir.Operation) -> None:

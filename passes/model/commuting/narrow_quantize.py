@@ -6,17 +6,22 @@ from dataclasses import dataclass
 
 from ....dialects import ir
 from ....dialects.fp8 import fp8_format
-from ....dialects.headrace import CollectiveOp, QuantizeOp, quantize
-from ....dialects.ops.collectives import rebuild_collective
+from ....dialects.headrace import (
+    MOVING_COLLECTIVES,
+    MovingCollectiveOp,
+    QuantizeOp,
+    as_moving,
+    quantize,
+)
 from ....dialects.ops.constraints import element_type_of, is_per_tensor, is_wide_float, shape_of
 from ...analysis.dequantized_values import MAX_DEPTH, is_float_convert, retyped_clone
 from ...analysis.movement.interface import Movement, with_element_type
 from ...analysis.movement.values import movement_of
 from ...analysis.replication import ReplicationAnalysis
 from ...rewriting import Miss, Pattern, Rewriter
-from .collective_scales import NARROWABLE, equality_fault, moved_dims, plan_scale, zeros_fault
+from .collective_scales import equality_fault, scale_rule, zeros_fault
 from .gathered_extrema import OTHER_USER, GatheredExtrema, find_extrema, localize_extrema
-from .narrow_dequantize import as_collective, forget_reason
+from .narrow_dequantize import forget_reason
 
 _CONVERTS = ("arith.truncf", "stablehlo.convert")
 
@@ -49,12 +54,12 @@ class NarrowedInput:
 class NarrowQuantize(Pattern[NarrowedInput]):
     """The quantize is done on each device's part; the collective carries fp8.
 
-        %g = headrace.all_gather %x : bf16
+        %g = collective %x : bf16
         %t = stablehlo.transpose %g
         %q = headrace.quantize %t, %s : fp8
     ->
         %p = headrace.quantize %x, %s : fp8
-        %g = headrace.all_gather %p : fp8
+        %g = collective %p : fp8
         %q = stablehlo.transpose %g
 
     Exact: quantize is elementwise, so it commutes with data movement and with
@@ -67,7 +72,7 @@ class NarrowQuantize(Pattern[NarrowedInput]):
     ->
         %b = stablehlo.abs %x
         %n = stablehlo.reduce(%b init: %c) applies stablehlo.maximum
-        %m = headrace.all_reduce %n {reduction = "max"}
+        %m = all-reduce %n {reduction = "max"}
     """
 
     roots = (QuantizeOp.OPERATION_NAME, *_CONVERTS)
@@ -84,7 +89,7 @@ class NarrowQuantize(Pattern[NarrowedInput]):
             maker = ir.defining_op(value)
             if maker is None or len(path) > MAX_DEPTH:
                 return Miss("no collective before the quantize", silent=True)
-            if maker.name in NARROWABLE:
+            if maker.name in MOVING_COLLECTIVES:
                 break
             if is_float_convert(maker):
                 path.append(maker)
@@ -103,7 +108,7 @@ class NarrowQuantize(Pattern[NarrowedInput]):
     def _check(
         self, op: ir.Operation, maker: ir.Operation, path: tuple[Movement | ir.Operation, ...]
     ) -> NarrowedInput | Miss:
-        collective = as_collective(maker)
+        collective = as_moving(maker)
         extrema = _other_users(op, maker, path)
         if isinstance(extrema, Miss):
             return extrema
@@ -118,14 +123,17 @@ class NarrowQuantize(Pattern[NarrowedInput]):
         return Miss("the quantize is in another region, where its scale is made")
 
     def _scale_fault(
-        self, collective: CollectiveOp, scale: ir.Value, path: tuple[Movement | ir.Operation, ...]
+        self,
+        collective: MovingCollectiveOp,
+        scale: ir.Value,
+        path: tuple[Movement | ir.Operation, ...],
     ) -> str | None:
         shape = shape_of(scale)
         if not is_per_tensor(shape):
             steps = [operation_of(step) for step in path if isinstance(step, Movement)]
             if steps:
                 return f"a per-axis scale does not go back past '{steps[-1].name}'"
-            varying = [d for d in moved_dims(collective) if shape[d] != 1]
+            varying = [d for d in collective.moved_dims if shape[d] != 1]
             if varying:
                 return (
                     f"the scale varies along dimension {varying[0]},"
@@ -134,13 +142,13 @@ class NarrowQuantize(Pattern[NarrowedInput]):
         equal = self._analysis.equal_over(scale, collective.groups)
         if not equal:
             return equality_fault(self._analysis, collective, scale)
-        plan = plan_scale(collective, shape, equal)
-        if isinstance(plan, Miss):
-            return plan.reason
-        return zeros_fault(self._analysis, collective, scale, plan)
+        rule = scale_rule(collective, shape, equal)
+        if isinstance(rule, Miss):
+            return rule.reason
+        return zeros_fault(self._analysis, collective, scale, rule)
 
     def rewrite(self, op: ir.Operation, match: NarrowedInput, rewriter: Rewriter) -> None:
-        collective = as_collective(match.collective)
+        collective = as_moving(match.collective)
         ip = rewriter.before(match.collective)
         value = match.collective.operands[0]
         parts: dict[ir.Value, ir.Value] = {match.collective.results[0]: value}
@@ -152,7 +160,7 @@ class NarrowQuantize(Pattern[NarrowedInput]):
         ip = rewriter.before(match.place)
         narrow = _rebuild_quantize(op, value, ip)
         rewriter.created(narrow)
-        new = rebuild_collective(collective, narrow.results[0], ip).operation
+        new = collective.rebuild(narrow.results[0], ip).operation
         forget_reason(new)
         rewriter.created(new)
         # The movement has operands of its own, so it stays where it was.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from ....dialects import ir
 from ....dialects.fp8 import fp8_format
-from ....dialects.headrace import CollectiveOp, HeadraceOp
+from ....dialects.headrace import MOVING_COLLECTIVES, is_collective
 from ....dialects.ops.constraints import element_type_of, is_wide_float
 from ....dialects.upstream.contraction import contraction_loops
 from ....dialects.upstream.generic import GENERIC, is_parallel
@@ -14,7 +14,6 @@ from ...analysis.contractions import CONTRACTIONS
 from ...analysis.dequantized_values import is_dequantize, is_float_convert
 from ...analysis.movement.values import movement_of
 from ...rewriting import Miss
-from .collective_scales import NARROWABLE
 from .narrow_dequantize import NarrowDequantize
 from .narrow_quantize import NarrowQuantize, is_quantize
 
@@ -39,7 +38,7 @@ class WideReasons:
         """Why ``op`` is wide; None if it is narrow or has nothing to do with fp8."""
         if not is_wide_float(element_type_of(op.operands[0])):
             return None
-        if op.name not in NARROWABLE:
+        if op.name not in MOVING_COLLECTIVES:
             near = _find(op.operands[0], _makers, _is_fp8_data, _local_or_sent)
             near = near or _find(op.results[0], _users, is_quantize, _moves)
             return REDUCTION_REASON if near else None
@@ -175,16 +174,13 @@ def _moves(op: ir.Operation) -> bool:
 
 def _local_or_sent(op: ir.Operation) -> bool:
     """Like ``_local``; a gathered or permuted value counts as well."""
-    return op.name in NARROWABLE or _local(op)
+    return op.name in MOVING_COLLECTIVES or _local(op)
 
 
 def _local(op: ir.Operation) -> bool:
     """Whether what ``op`` makes of fp8 values still counts as such, which products
     and sums do not."""
-    declared = HeadraceOp.operations.get(op.name)
-    if declared is not None and (
-        op.name == "headrace.matmul" or issubclass(declared, CollectiveOp)
-    ):
+    if op.name == "headrace.matmul" or is_collective(op):
         return False
     name = op.name.partition(".")[2]
     if name.startswith(("dot", "reduce", "convolution", "contract")) or "matmul" in name:

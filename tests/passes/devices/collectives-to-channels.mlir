@@ -1,5 +1,4 @@
 // RUN: headrace-opt %s --pass-pipeline='builtin.module(collectives-to-channels)' --split-input-file | FileCheck %s
-// RUN: headrace-opt %s --pass-pipeline='builtin.module(collectives-to-channels{native-all-gather=true})' --split-input-file | FileCheck %s --check-prefix=NATIVE
 
 // Each channel is made once, when the program is loaded; loops only use it.
 module attributes {headrace.num_partitions = 4 : i32, headrace.num_replicas = 1 : i32} {
@@ -50,9 +49,6 @@ module attributes {headrace.num_partitions = 2 : i32, headrace.num_replicas = 1 
 // CHECK: %[[G:.*]] = flow.collective.all_to_all si8, %{{.*}}, %[[C]], {{.*}} as tensor<8x2xi8>
 // CHECK-NEXT: %[[R:.*]] = tensor.bitcast %[[G]] : tensor<8x2xi8> to tensor<8x2xf8E4M3FN>
 // CHECK-NEXT: return %[[R]]
-// NATIVE-LABEL: @fp8(
-// NATIVE: %[[B:.*]] = tensor.bitcast %arg0 : tensor<4x2xf8E4M3FN> to tensor<4x2xi8>
-// NATIVE: flow.collective.all_gather si8, %{{.*}}, %[[B]], {{.*}} as tensor<8x2xi8>
 func.func @fp8(%x: tensor<4x2xf8E4M3FN>) -> tensor<8x2xf8E4M3FN> {
   %g = "headrace.all_gather"(%x) {dim = 0 : i64, pipelined = false, replica_groups = dense<[[0,1]]> : tensor<1x2xi64>} : (tensor<4x2xf8E4M3FN>) -> tensor<8x2xf8E4M3FN>
   return %g : tensor<8x2xf8E4M3FN>

@@ -181,16 +181,14 @@ def test_against_numpy(devices: int, first: int, count: int, tmp_path: Path) -> 
     check(cases, run_cases(cases, devices, tmp_path))
 
 
-def run_on_channels(
-    cases: Sequence[Case], devices: int, folder: Path, options: str = ""
-) -> dict[str, list[Array]]:
+def run_on_channels(cases: Sequence[Case], devices: int, folder: Path) -> dict[str, list[Array]]:
     """What collectives-to-channels makes, its flow collectives run as
     collectives between devices."""
     return run_cases(
         cases,
         devices,
         folder,
-        passes=f"collectives-to-channels{options}",
+        passes="collectives-to-channels",
         change=partial(from_channels, devices=devices),
     )
 
@@ -200,10 +198,3 @@ def run_on_channels(
 def test_channels_against_numpy(devices: int, first: int, count: int, tmp_path: Path) -> None:
     cases = part_of(devices, first, count)
     check(cases, run_on_channels(cases, devices, tmp_path))
-
-
-@pytest.mark.each_cpu
-def test_native_all_gather_against_numpy(tmp_path: Path) -> None:
-    makers = [make for make in movement_cases(4) if make.func is gather_case]
-    cases = [make() for make in random.Random(1).sample(makers, 20)]
-    check(cases, run_on_channels(cases, 4, tmp_path, "{native-all-gather=true}"))
