@@ -7,10 +7,9 @@ from typing import Any
 import headrace
 import pytest
 from headrace.compiler.report.timeline import LoopWork, read_loop_work, timeline
-from headrace.compiler.targets import target_names
 from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
-from headrace.passes.targets.rates import rates_of
+from headrace.passes.targets.lookup import find_target, target_names
 from model_programs import MODELS
 
 
@@ -24,7 +23,7 @@ def loops(model: str, **options: Any) -> list[dict[str, Any]]:
 
 def test_hidden_behind_the_matmul() -> None:
     """fsdp_scan on one device: 32 x 256 x 256 products, a shard from 3 neighbours."""
-    rates = rates_of("gfx950")
+    rates = find_target("gfx950").rates
     assert rates.fp8 is not None
     compute, gather = 2 * 32 * 256 * 256 / rates.fp8, 3 * 64 * 256 / rates.link
     (loop,) = loops("fsdp_scan", target="gfx950")
@@ -40,9 +39,13 @@ def test_hidden_behind_the_matmul() -> None:
 
 def test_decoded_operands_are_multiplied_at_the_decoded_rate() -> None:
     (loop,) = loops("fsdp_scan", target="sm_80")
-    assert loop["compute_seconds"] == pytest.approx(2 * 32 * 256 * 256 / rates_of("sm_80").half)
+    assert loop["compute_seconds"] == pytest.approx(
+        2 * 32 * 256 * 256 / find_target("sm_80").rates.half
+    )
     (loop,) = loops("fsdp_scan", target="cpu")
-    assert loop["compute_seconds"] == pytest.approx(2 * 32 * 256 * 256 / rates_of("cpu").single)
+    assert loop["compute_seconds"] == pytest.approx(
+        2 * 32 * 256 * 256 / find_target("cpu").rates.single
+    )
     assert loop["bound"] == "compute"
     assert loop["after"]["exposed_seconds"] == 0
 
@@ -63,7 +66,7 @@ def test_a_loop_without_collectives_is_left_out() -> None:
 
 def test_kinds_of_products_add_up() -> None:
     work = LoopWork(3, {8: 10**12, 32: 10**12}, pipelined_bytes=10**9, other_bytes=10**9)
-    rates = rates_of("sm_90")
+    rates = find_target("sm_90").rates
     assert rates.fp8 is not None
     found: Any = timeline([work], "sm_90")["loops"]
     compute, half = 1e12 / rates.fp8 + 1e12 / rates.single, 1e9 / rates.link
@@ -89,7 +92,7 @@ def test_unknown_sizes_are_null() -> None:
 
 @pytest.mark.parametrize("target", target_names())
 def test_every_target_has_rates(target: str) -> None:
-    rates = rates_of(target)
+    rates = find_target(target).rates
     assert rates.single <= rates.half <= (rates.fp8 or rates.half)
     assert rates.link > 0
 
