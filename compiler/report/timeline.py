@@ -66,7 +66,7 @@ def timeline(loops: list[LoopWork], target: str) -> dict[str, object]:
     return {
         "note": NOTE,
         "chip": rates.chip,
-        "link_bytes_per_second": rates.link,
+        "link_bytes_per_second": rates.received_bytes,
         "loops": [_loop_timeline(work, rates) for work in loops],
     }
 
@@ -76,7 +76,8 @@ def _loop_timeline(work: LoopWork, rates: Rates) -> dict[str, object]:
         unknown = ("compute_seconds", "communication_seconds", "before", "after", "bound")
         return {"trips": work.trips, **dict.fromkeys(unknown)}
     compute = sum(flops / rates.flops(width) for width, flops in work.flops.items())
-    hidden, other = work.pipelined_bytes / rates.link, work.other_bytes / rates.link
+    hidden = work.pipelined_bytes / rates.received_bytes
+    other = work.other_bytes / rates.received_bytes
     exposed = max(0.0, hidden - compute) + other
     return {
         "trips": work.trips,

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from .cpu_features import CpuFeature
 from .fp8_support import DECODED
-from .packing import Packing, Types
-from .target import GIGA, TERA, Rates, Target
+from .packing import NO_PACKING, Packing, Types
+from .target import Rates, Target
 from .tiling import BF16_PRODUCT, F32_PRODUCT, I8_PRODUCT, Tiling
 
 # AVX512-BF16: bf16 products summed in f32. IREE 3.13 has tiles for it on x86-64;
@@ -25,10 +25,12 @@ BF16 = CpuFeature(
 )
 
 
+def _is_unscaled(types: Types) -> bool:
+    return len(types) == 3
+
+
 def _has_cpu_tiles(types: Types) -> bool:
-    if len(types) != 3:  # scaled in blocks
-        return False
-    return types[2] in ("f32", "f16", "bf16") or types == I8_PRODUCT
+    return _is_unscaled(types) and (types[2] in ("f32", "f16", "bf16") or types == I8_PRODUCT)
 
 
 _PLAIN = Target(
@@ -68,9 +70,7 @@ _PLAIN = Target(
     # 23 ms on Zen 5).
     own_attention="never",
     # No measurement: a desktop with a memory bus of some 20 GB/s per device.
-    rates=Rates(
-        chip="a CPU with 1 Tflop/s", fp8=None, half=1 * TERA, single=1 * TERA, link=20 * GIGA
-    ),
+    rates=Rates(chip="a CPU with 1 Tflop/s", fp8=None, half=1, single=1, link=20),
     variants={},
 )
 
@@ -95,23 +95,10 @@ VMVX = Target(
     collectives="devices",
     fp8=replace(DECODED, half_floats=False, multiplies_in_f32=True),
     tiling=Tiling.none("VMVX runs packed matmuls no faster (128 x 128 x 128: 42 ms for 42)"),
-    packing=Packing(
-        packings=2,
-        has_tiles=lambda types: len(types) == 3,
-        follows_narrow_side=True,
-        packs_before_reductions=True,
-        packs_after_dynamic_rows=True,
-        packs_sums_as_results=True,
-    ),
+    packing=replace(NO_PACKING, packings=2, has_tiles=_is_unscaled, follows_narrow_side=True),
     panels=(),
     # IREE 3.13 does not compile it.
     own_attention="never",
-    rates=Rates(
-        chip="an interpreter with 10 Gflop/s",
-        fp8=None,
-        half=0.01 * TERA,
-        single=0.01 * TERA,
-        link=20 * GIGA,
-    ),
+    rates=Rates(chip="an interpreter with 10 Gflop/s", fp8=None, half=0.01, single=0.01, link=20),
     variants={},
 )

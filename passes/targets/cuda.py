@@ -7,14 +7,14 @@ from dataclasses import replace
 from ...dialects.fp8 import E4M3FN, E5M2
 from .fp8_support import DECODED, Fp8Support
 from .packing import NO_PACKING
-from .target import GIGA, TERA, Rates, Target
+from .target import Rates, Target
 from .tiling import Tiling
 
 # mma.sync of equal types; smaller or dynamic products miss it and end in scalar fp8 converts.
 _FP8 = replace(DECODED, matmuls=((E4M3FN, E4M3FN), (E5M2, E5M2)), smallest_matmul=8)
 
 
-def _cuda(name: str, fp8: Fp8Support, rates: Rates, *, chip: str | None = None) -> Target:
+def _cuda(name: str, fp8: Fp8Support, rates: Rates, chip: str | None = None) -> Target:
     """``chip``: what IREE compiles for, if not for the target itself."""
     return Target(
         name=name,
@@ -33,31 +33,10 @@ def _cuda(name: str, fp8: Fp8Support, rates: Rates, *, chip: str | None = None) 
 
 
 TARGETS = (
-    _cuda(
-        "sm_80",
-        DECODED,
-        Rates(chip="A100 SXM", fp8=None, half=312 * TERA, single=19.5 * TERA, link=300 * GIGA),
-    ),
-    _cuda(
-        "sm_86",
-        DECODED,
-        Rates(chip="A10", fp8=None, half=125 * TERA, single=31 * TERA, link=32 * GIGA),
-    ),
-    _cuda(
-        "sm_89",
-        _FP8,
-        Rates(chip="L40S", fp8=733 * TERA, half=362 * TERA, single=92 * TERA, link=32 * GIGA),
-    ),
-    _cuda(
-        "sm_90",
-        _FP8,
-        Rates(chip="H100 SXM", fp8=1979 * TERA, half=989 * TERA, single=67 * TERA, link=450 * GIGA),
-        # IREE 3.13 has no sm_90; its driver runs sm_89's PTX.
-        chip="sm_89",
-    ),
-    _cuda(
-        "sm_120",
-        _FP8,
-        Rates(chip="RTX 5090", fp8=419 * TERA, half=210 * TERA, single=105 * TERA, link=64 * GIGA),
-    ),
+    _cuda("sm_80", DECODED, Rates(chip="A100 SXM", fp8=None, half=312, single=19.5, link=300)),
+    _cuda("sm_86", DECODED, Rates(chip="A10", fp8=None, half=125, single=31, link=32)),
+    _cuda("sm_89", _FP8, Rates(chip="L40S", fp8=733, half=362, single=92, link=32)),
+    # IREE 3.13 has no sm_90; its driver runs sm_89's PTX.
+    _cuda("sm_90", _FP8, Rates(chip="H100 SXM", fp8=1979, half=989, single=67, link=450), "sm_89"),
+    _cuda("sm_120", _FP8, Rates(chip="RTX 5090", fp8=419, half=210, single=105, link=64)),
 )

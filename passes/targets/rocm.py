@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ...dialects.fp8 import E4M3FN, E4M3FNUZ, E5M2, E5M2FNUZ, Fp8Format
-from .fp8_support import Fp8Support, pairs
+from .fp8_support import DECODED, pairs
 from .packing import NO_PACKING, Packing, Types
-from .target import GIGA, TERA, Rates, Target
+from .target import Rates, Target
 from .tiling import BF16_PRODUCT, F32_PRODUCT, I8_PRODUCT, Tiling
 
 _OCP = (E4M3FN, E5M2)
 _FNUZ = (E4M3FNUZ, E5M2FNUZ)
 # The instructions take operands of two types, IREE 3.13 only those of one.
-_SCALED_MFMA = tuple(
-    (t, t, "f8E8M0FNU", "f8E8M0FNU", "f32") for t in ("f4E2M1FN", "f8E4M3FN", "f8E5M2")
-)
+_SCALED = tuple((t, t, "f8E8M0FNU", "f8E8M0FNU", "f32") for t in ("f4E2M1FN", "f8E4M3FN", "f8E5M2"))
 
 
 def _rocm(
@@ -25,16 +25,8 @@ def _rocm(
         backend=None,
         chip_flags=(f"--iree-rocm-target={name}",),
         collectives="channel",
-        fp8=Fp8Support(
-            converted=fp8,
-            matmuls=pairs(fp8),
-            smallest_matmul=0,
-            # Two different types that miss a matrix instruction end in an error.
-            mixed_multiples=(16, 16, 32),
-            half_floats=True,
-            multiplies_in_f32=False,
-            multiplies_bf16=False,
-        ),
+        # Two different types that miss a matrix instruction end in an error.
+        fp8=replace(DECODED, converted=fp8, matmuls=pairs(fp8), mixed_multiples=(16, 16, 32)),
         tiling=tiling,
         packing=packing,
         panels=(),
@@ -46,9 +38,7 @@ def _rocm(
     )
 
 
-def _cdna(
-    name: str, fp8: tuple[Fp8Format, ...], rates: Rates, scaled: tuple[Types, ...] = ()
-) -> Target:
+def _cdna(name: str, fp8: tuple[Fp8Format, ...], scaled: tuple[Types, ...], rates: Rates) -> Target:
     """With MFMA instructions for these types.
 
     No such device was at hand to measure on: an element read and written at 4
@@ -73,14 +63,8 @@ def _cdna(
         panel=None,
         read_beside=None,
     )
-    packing = Packing(
-        packings=3,
-        has_tiles=frozenset((*multiplied, ("f64", "f64", "f64"))).__contains__,
-        follows_narrow_side=False,
-        packs_before_reductions=True,
-        packs_after_dynamic_rows=True,
-        packs_sums_as_results=True,
-    )
+    tiled = frozenset((*multiplied, ("f64", "f64", "f64")))
+    packing = replace(NO_PACKING, packings=3, has_tiles=tiled.__contains__)
     return _rocm(name, fp8, tiling, packing, rates)
 
 
@@ -90,20 +74,7 @@ def _rdna(name: str, fp8: tuple[Fp8Format, ...], rates: Rates) -> Target:
 
 
 TARGETS = (
-    _cdna(
-        "gfx942",
-        _FNUZ,
-        Rates(chip="MI300X", fp8=2615 * TERA, half=1307 * TERA, single=163 * TERA, link=448 * GIGA),
-    ),
-    _cdna(
-        "gfx950",
-        _OCP,
-        Rates(chip="MI355X", fp8=5033 * TERA, half=2517 * TERA, single=157 * TERA, link=538 * GIGA),
-        scaled=_SCALED_MFMA,
-    ),
-    _rdna(
-        "gfx1201",
-        _OCP,
-        Rates(chip="RX 9070 XT", fp8=389 * TERA, half=195 * TERA, single=49 * TERA, link=64 * GIGA),
-    ),
+    _cdna("gfx942", _FNUZ, (), Rates(chip="MI300X", fp8=2615, half=1307, single=163, link=448)),
+    _cdna("gfx950", _OCP, _SCALED, Rates(chip="MI355X", fp8=5033, half=2517, single=157, link=538)),
+    _rdna("gfx1201", _OCP, Rates(chip="RX 9070 XT", fp8=389, half=195, single=49, link=64)),
 )

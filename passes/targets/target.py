@@ -11,8 +11,6 @@ from .fp8_support import Fp8Support
 from .packing import Packing
 from .tiling import Tiling
 
-TERA, GIGA = 1e12, 1e9
-
 _COMMON = (
     # IREE would silently turn f64 into f32, argument types included.
     "--iree-input-demote-f64-to-f32=false",
@@ -21,8 +19,8 @@ _COMMON = (
 
 @dataclass(frozen=True, kw_only=True)
 class Rates:
-    """Peak rates of a chip, for estimates: dense matmuls in flop/s by operand
-    type, and what a device receives in byte/s.
+    """Peak rates of a chip, for estimates: dense matmuls in Tflop/s by operand
+    type, and what a device receives in GB/s.
 
     Vendors' figures, accumulation in f32. ``link`` is one direction, all
     links of a device in one machine together; PCIe where there are no others.
@@ -36,10 +34,15 @@ class Rates:
     link: float
 
     def flops(self, width: int) -> float:
-        """The rate for operands of so many bits."""
+        """Flop/s for operands of so many bits."""
         if width >= 32:
-            return self.single
-        return self.half if width > 8 or self.fp8 is None else self.fp8
+            return self.single * 1e12
+        return (self.half if width > 8 or self.fp8 is None else self.fp8) * 1e12
+
+    @property
+    def received_bytes(self) -> float:
+        """Byte/s."""
+        return self.link * 1e9
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from ...dialects.fp8 import E4M3FN, E4M3FNUZ, E5M2, E5M2FNUZ
 from .fp8_support import DECODED, pairs
 from .packing import NO_PACKING
-from .target import GIGA, TERA, Rates, Target
+from .target import Rates, Target
 from .tiling import Tiling
 
 
@@ -32,11 +32,6 @@ def _vulkan(chip: str, rates: Rates) -> Target:
 
 
 TARGETS = (
-    _vulkan(
-        "rdna3",
-        Rates(chip="RX 7900 XTX", fp8=None, half=123 * TERA, single=61 * TERA, link=32 * GIGA),
-    ),
-    _vulkan(
-        "ampere", Rates(chip="RTX 3090", fp8=None, half=71 * TERA, single=36 * TERA, link=32 * GIGA)
-    ),
+    _vulkan("rdna3", Rates(chip="RX 7900 XTX", fp8=None, half=123, single=61, link=32)),
+    _vulkan("ampere", Rates(chip="RTX 3090", fp8=None, half=71, single=36, link=32)),
 )

@@ -32,7 +32,7 @@ SCRATCH = Target(
     packing=NO_PACKING,
     panels=(),
     own_attention="never",
-    rates=Rates(chip="a scratch chip", fp8=None, half=2e12, single=1e12, link=1e9),
+    rates=Rates(chip="a scratch chip", fp8=None, half=2, single=1, link=1),
     variants={},
 )
 
@@ -67,7 +67,6 @@ def test_facts_fit_together(name: str) -> None:
     assert target.name == name
     for chosen in (target, *target.variants.values()):
         assert chosen.name == name
-        assert all(chosen.rates.flops(width) > 0 for width in (8, 16, 32, 64))
         assert bool(chosen.tiling.types) != bool(chosen.tiling.reason)
         assert not chosen.tiling.types or chosen.tiling.worth > 0
         assert all(chosen.packing.has_tiles(types) for types in chosen.tiling.types)
