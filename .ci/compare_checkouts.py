@@ -98,7 +98,7 @@ def find_jobs(root: Path, quick: bool, scratch: Path) -> Iterator[Job]:
 
 
 def target_names() -> tuple[str, ...]:
-    from headrace.compiler.targets import target_names
+    from headrace.passes.targets.lookup import target_names
 
     return target_names()
 

@@ -121,7 +121,7 @@ def stock_command(source: Path, output: Path) -> list[str]:
     from headrace.compiler.driver import iree_flags
     from headrace.compiler.iree.child import iree_compile_binary
     from headrace.compiler.options import CompileOptions
-    from headrace.compiler.targets import find_target
+    from headrace.passes.targets.lookup import find_target
 
     flags = iree_flags(find_target("cpu"), CompileOptions(), "channel", 1)
     return [iree_compile_binary(), str(source), *flags, "-o", str(output)]

@@ -157,9 +157,9 @@ def build(text: str, row: Row, runnable: bool, cpu: str) -> bytes:
     """Compiles one configuration, to the end if it shall run; fills in the row."""
     from headrace.compiler.iree.child import run_iree_compile
     from headrace.compiler.report import phases as report_phases
-    from headrace.compiler.targets import find_target
     from headrace.dialects.ir.bindings import make_context
     from headrace.dialects.ir.parsing import parse_module
+    from headrace.passes.targets.lookup import find_target
 
     module = parse_module(text, row.model, make_context())
     flags = find_target("cpu").flags("channel", 1, cpu=cpu)
@@ -195,8 +195,8 @@ def lower(module: Any, multi_use: bool, cpu: str) -> None:
     """headrace's passes."""
     from headrace.compiler import pipelines
     from headrace.compiler.driver import device_count
-    from headrace.compiler.targets import find_target
     from headrace.passes.pipeline import Pipeline
+    from headrace.passes.targets.lookup import find_target
 
     text = pipelines.default_pipeline(
         find_target("cpu").pass_target(cpu),

@@ -12,6 +12,8 @@ from ..dialects import ir, verifier
 from ..dialects.ops.device_tables import highest_device_id
 from ..passes.pipeline import Instrumentation, NativePass, Step
 from ..passes.remarks import collect_remarks
+from ..passes.targets.lookup import find_target
+from ..passes.targets.target import Target
 from . import metadata, pipelines
 from .files import write_file
 from .inputs.input_forms import Source, load_module
@@ -23,7 +25,6 @@ from .options import CompileOptions
 from .report import phases as report_phases, reader as report
 from .report.encodings import EncodingReader
 from .report.rounding_analysis import RoundingReader
-from .targets import Target, find_target
 from .unlowered import check_lowered, explain_unlowered
 
 
@@ -66,7 +67,7 @@ def compile_with(
 ) -> CompileResult:
     """``compile_program`` with the options as one object; ``hooks`` watch the passes."""
     target = find_target(options.target)
-    form = options.collectives or target.default_collectives
+    form = options.collectives or target.collectives
     module = load_module(source, ir.make_context())
     ir.prepare_context(module.context)
     devices = device_count(module, options.devices)

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from ...dialects import ir
+from ...passes.targets.lookup import TARGETS
 from ..metadata import KEY, FunctionInfo
 from .element_types import Array, TensorType, parse_tensor_type, to_element_type
 from .signals import signal_name
 
 _CHILD = Path(__file__).with_name("runtime_child.py")
-_CPU_TARGETS = ("cpu", "vmvx")
 
 
 def load_functions(vmfb: str | Path) -> dict[str, FunctionInfo]:
@@ -84,10 +84,11 @@ def run_program(vmfb: str | Path, function: FunctionInfo, inputs: Sequence[Array
 
 
 def _check_runs_here(function: FunctionInfo) -> None:
-    if function.target not in _CPU_TARGETS:
+    runs_here = [target.name for target in TARGETS.values() if target.runs_here]
+    if function.target not in runs_here:
         raise ir.HeadraceError(
             f"the program is for {function.target}; headrace-run runs programs for "
-            f"{' and '.join(_CPU_TARGETS)} (compile with --target=cpu)"
+            f"{' and '.join(runs_here)} (compile with --target=cpu)"
         )
     if function.form == "channel" and function.devices > 1:
         raise ir.HeadraceError(

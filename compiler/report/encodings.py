@@ -11,7 +11,7 @@ from ...passes.dispatch.fuse_encodings import FuseEncodings
 from ...passes.dispatch.fusion.region import fused_values
 from ...passes.dispatch.set_encodings import choose_matmuls
 from ...passes.pipeline import Instrumentation, Step
-from ...passes.targets.tiling import tiling_of
+from ...passes.targets.lookup import parse_target
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def _read_fused(module: ir.Operation) -> list[Fused]:
 def _read_refused(module: ir.Operation, target: str) -> list[NotEncoded]:
     return [
         NotEncoded(*_types(op), reason)
-        for op, reason in choose_matmuls(module, tiling_of(target)).refused
+        for op, reason in choose_matmuls(module, parse_target(target).tiling).refused
     ]
 
 

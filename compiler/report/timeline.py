@@ -9,7 +9,8 @@ from ...dialects.headrace import as_collective, is_collective
 from ...passes.analysis.matmul_work import is_matmul, matmul_flops
 from ...passes.analysis.pipelined_mark import PEELED, is_pipelined
 from ...passes.analysis.trip_counts import LOOPS, loop_trips
-from ...passes.targets.rates import rates_of
+from ...passes.targets.lookup import find_target
+from ...passes.targets.target import Rates
 
 NOTE = (
     "an estimate: matmuls and collectives only, at peak rates, without latency; after: every "
@@ -61,22 +62,22 @@ def timeline(loops: list[LoopWork], target: str) -> dict[str, object]:
     is hidden behind the matmuls, so the trip takes the longer of the two, and
     only what sticks out is exposed.
     """
-    rates = rates_of(target)
+    rates = find_target(target).rates
     return {
         "note": NOTE,
         "chip": rates.chip,
-        "link_bytes_per_second": rates.link,
-        "loops": [_loop_timeline(work, target) for work in loops],
+        "link_bytes_per_second": rates.received_bytes,
+        "loops": [_loop_timeline(work, rates) for work in loops],
     }
 
 
-def _loop_timeline(work: LoopWork, target: str) -> dict[str, object]:
-    rates = rates_of(target)
+def _loop_timeline(work: LoopWork, rates: Rates) -> dict[str, object]:
     if not work.known:
         unknown = ("compute_seconds", "communication_seconds", "before", "after", "bound")
         return {"trips": work.trips, **dict.fromkeys(unknown)}
-    compute = sum(flops / rates.flops(target, width) for width, flops in work.flops.items())
-    hidden, other = work.pipelined_bytes / rates.link, work.other_bytes / rates.link
+    compute = sum(flops / rates.flops(width) for width, flops in work.flops.items())
+    hidden = work.pipelined_bytes / rates.received_bytes
+    other = work.other_bytes / rates.received_bytes
     exposed = max(0.0, hidden - compute) + other
     return {
         "trips": work.trips,

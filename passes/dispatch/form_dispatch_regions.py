@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from ...dialects import ir
-from ..base import Pass
-from ..targets.tiling import tiling_of
+from ..targets.lookup import TargetPass
 from .regions.block_graph import OPAQUE, BlockGraph
 from .regions.building import build_region, erase_unused
 from .regions.groups import find_groups
 
 
 @dataclass(frozen=True)
-class FormDispatchRegions(Pass):
+class FormDispatchRegions(TargetPass):
     """Groups packed matmuls, and what makes the tensors to be packed, in dispatch regions.
 
     A matmul goes with the decoding of its packed operands, the unpacking of
@@ -36,10 +35,9 @@ class FormDispatchRegions(Pass):
     """
 
     name: ClassVar[str] = "form-dispatch-regions"
-    target: str = field(default="cpu", metadata={"help": "as in headrace-compile --target"})
 
     def run(self, module: ir.Operation) -> None:
-        limit = tiling_of(self.target).read_beside
+        limit = self.facts.tiling.read_beside
         for block in ir.blocks_of(module):
             _form(block, limit)
 

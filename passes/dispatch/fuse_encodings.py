@@ -10,9 +10,9 @@ from ...dialects import ir
 from ...dialects.iree.dispatch import DispatchRegion
 from ...dialects.iree.encoding import is_set_encoding
 from ...dialects.op_traits import VIEWS
-from ..base import Pass
 from ..rewriting import Miss
-from ..targets.packing import Packing, packing
+from ..targets.lookup import TargetPass
+from ..targets.packing import Packing
 from .fusion.choice import FusionChoice, missed
 from .fusion.encoding_sources import find_source
 from .fusion.equal_encodings import merge_encodings
@@ -23,7 +23,7 @@ from .fusion.region_yields import yield_once
 
 
 @dataclass(frozen=True)
-class FuseEncodings(Pass):
+class FuseEncodings(TargetPass):
     """Fuses data-tiling encodings into the dispatch regions that make what they pack.
 
     The region then stores the packed tensor itself, which saves the launch
@@ -48,7 +48,6 @@ class FuseEncodings(Pass):
     """
 
     name: ClassVar[str] = "fuse-encodings"
-    target: str = field(default="cpu", metadata={"help": "as in headrace-compile --target"})
     experimental_multi_use_encoding_fusion: bool = field(
         default=False,
         metadata={
@@ -58,10 +57,10 @@ class FuseEncodings(Pass):
     )
 
     def run(self, module: ir.Operation) -> None:
-        limits = packing(self.target)
-        choice = FusionChoice(limits, self.experimental_multi_use_encoding_fusion)
+        target = self.facts
+        choice = FusionChoice(target, self.experimental_multi_use_encoding_fusion)
         for block in _ordinary_blocks(module):
-            _BlockFuser(block, limits, choice).run()
+            _BlockFuser(block, target.packing, choice).run()
 
 
 def _ordinary_blocks(root: ir.Operation) -> list[ir.Block]:

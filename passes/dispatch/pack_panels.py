@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from ...dialects import ir
@@ -16,14 +16,11 @@ from ...dialects.upstream.linalg import TensorBuilder, dims_map, tensor_type
 from ...dialects.upstream.tensor import with_shape
 from ..analysis.elementwise import is_bit_extend, is_broadcast
 from ..analysis.matmul_loops import COMPILATION_INFO, element_types, init_fill, is_free, refilled
-from ..base import Pass
-from ..targets.fp8_support import CPU_WITH_BF16, fp8_support
-from ..targets.tiling import tiling_of
+from ..targets.lookup import TargetPass
 from .layouts.invariant_place import before_loops
 
-# Columns of a panel, the best first: with so many rows at once the sums fill 16 registers
-# of AVX-512, or 8 of AVX2, for so many steps along the depth.
-_COLUMNS = {CPU_WITH_BF16: (64, 16), "cpu": (16,)}
+# Rows at once, and steps along the depth, for the target's columns of a panel: the sums then
+# fill 16 registers of AVX-512, or 8 of AVX2.
 _ROWS = 4
 _DEPTH = 4
 # Rows of a workgroup.
@@ -31,7 +28,7 @@ _FEWEST, _MOST = 32, 64
 
 
 @dataclass(frozen=True)
-class PackPanels(Pass):
+class PackPanels(TargetPass):
     """Packs the weight of a matmul, and leaves its activation as it is in memory.
 
     Where the activation has other readers, or comes from outside, packing it
@@ -55,10 +52,9 @@ class PackPanels(Pass):
     """
 
     name: ClassVar[str] = "pack-panels"
-    target: str = field(default="cpu", metadata={"help": "as in headrace-compile --target"})
 
     def run(self, module: ir.Operation) -> None:
-        widths = _COLUMNS.get(fp8_support(self.target).name, ())
+        widths = self.facts.panels
         if not widths:
             return
         plain = _PlainTensors()
@@ -69,7 +65,7 @@ class PackPanels(Pass):
             and all(plain.has(op.operands[place], place) for place in range(2))
         ]
         readers = Counter(product.op.operands[1] for product in candidates)
-        worth = tiling_of(self.target).worth
+        worth = self.facts.tiling.worth
         # All are chosen before any is rewritten: one may be another's weight.
         chosen = [
             product

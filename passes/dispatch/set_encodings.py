@@ -26,10 +26,10 @@ from ..analysis.matmul_loops import (
     matmul_loops,
     refilled,
 )
-from ..base import Pass
 from ..remarks import remark
 from ..rewriting import Miss
-from ..targets.tiling import Tiling, assumed, tiling_of
+from ..targets.lookup import TargetPass
+from ..targets.tiling import Tiling, assumed
 from .layouts.bubble_encodings import bubble_encodings
 from .layouts.constant_encodings import encode_constants, is_constant_tensor
 from .layouts.invariant_place import before_loops
@@ -40,7 +40,7 @@ _Matmul = tuple[ir.Operation, MatmulLoops]
 
 
 @dataclass(frozen=True)
-class SetEncodings(Pass):
+class SetEncodings(TargetPass):
     """Sets data-tiling encodings on the operands and results of linalg contractions.
 
     Only where the target's resolver has tiles for the element types and an
@@ -59,13 +59,12 @@ class SetEncodings(Pass):
     """
 
     name: ClassVar[str] = "set-encodings"
-    target: str = field(default="cpu", metadata={"help": "as in headrace-compile --target"})
     estimate: bool = field(
         default=True, metadata={"help": "leave out matmuls for which packing does not pay"}
     )
 
     def run(self, module: ir.Operation) -> None:
-        tiling = tiling_of(self.target)
+        tiling = self.facts.tiling
         choice = choose_matmuls(module, tiling, estimate=self.estimate)
         for op, reason in choice.refused:
             remark(op, reason)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..targets.tiling import tiling_of
+from ..targets.lookup import parse_target
 
 # Sizes come from what ops read, not from what they make: an op may then move
 # into a region and leave its sizes outside. Unit dimensions hide which ops
@@ -35,7 +35,7 @@ def dispatch_stage(target: str, *, multi_use: bool = False) -> tuple[str, ...]:
     unknown target.
     """
     encode = f"set-encodings{{target={target}}}"
-    if not tiling_of(target).types:
+    if not parse_target(target).tiling.types:
         return (encode,)
     option = " experimental-multi-use-encoding-fusion=true" if multi_use else ""
     return (

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from ...dialects import ir
 from ...dialects.upstream.torch import DTYPES, UNKNOWN, TorchBuilder, TorchTensor
-from ..base import Pass
 from ..rewriting import Miss
-from ..targets.fp8_support import fp8_support
+from ..targets.lookup import TargetPass
+from ..targets.target import Target
 from .torch_attention import ATTENTION, Attention, fault_of_kept, read_attention
 
 
 @dataclass(frozen=True)
-class SplitAttention(Pass):
+class SplitAttention(TargetPass):
     """Splits attention of torch programs into products, where IREE's own op is slow or wrong.
 
     The parts compute in f32 (f64 for f64) and round once, at the end: PyTorch's
@@ -35,10 +35,9 @@ class SplitAttention(Pass):
     """
 
     name: ClassVar[str] = "split-attention"
-    target: str = field(default="cpu", metadata={"help": "as in headrace-compile --target"})
 
     def run(self, module: ir.Operation) -> None:
-        target = fp8_support(self.target).name
+        target = self.facts
         for op in ir.walk(module):
             if op.name != ATTENTION:
                 continue
@@ -54,19 +53,12 @@ class SplitAttention(Pass):
             op.erase()
 
 
-def _is_kept(target: str, attention: Attention) -> bool:
+def _is_kept(target: Target, attention: Attention) -> bool:
     """Whether IREE's own attention is right, and the faster one: one launch, and
-    the scores stay on chip.
-
-    On CPUs it takes 12 to 40 times as long as its parts (8 heads of 512x64 in
-    f32: 282 ms for 23 ms on Zen 5); for vmvx and Vulkan 3.13 does not compile it; for ROCm
-    it takes minutes to compile where a length is dynamic, if it does (heads of
-    16 in f16: 116 s for gfx942, 405 s for gfx1201, 10 s for sm_80).
-    """
-    is_rocm = target.startswith("gfx")
-    if not (is_rocm or target.startswith("sm_")):
+    the scores stay on chip."""
+    if target.own_attention == "never":
         return False
-    if is_rocm and UNKNOWN in attention.lengths:
+    if target.own_attention == "static" and UNKNOWN in attention.lengths:
         return False
     return fault_of_kept(attention) is None
 

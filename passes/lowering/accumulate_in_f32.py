@@ -12,7 +12,8 @@ from ...dialects.upstream.contraction import contraction_loops
 from ...dialects.upstream.linalg import TensorBuilder, tensor_type, with_element_type
 from ..base import Pass
 from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
-from ..targets.fp8_support import Fp8Support, fp8_support
+from ..targets.fp8_support import Fp8Support
+from ..targets.lookup import parse_target
 from .converts import bf16_rounding
 from .matmul.contraction import same_contraction
 from .matmul.integer_operands import ConvertIntegerOperands
@@ -34,7 +35,7 @@ class AccumulateInF32(Pass):
     target: str = field(default="", metadata={"help": "target name; empty: any"})
 
     def run(self, module: ir.Operation) -> None:
-        support = fp8_support(self.target) if self.target else None
+        support = parse_target(self.target).fp8 if self.target else None
         apply_patterns(module, [ConvertIntegerOperands()])
         apply_patterns(module, [WidenContraction(support)])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from ...dialects import ir
@@ -10,9 +10,9 @@ from ...dialects.fp8 import fp8_format
 from ...dialects.headrace import DequantizeOp, QuantizeOp
 from ...dialects.upstream.arith import Scalars
 from ...dialects.upstream.linalg import Body, TensorBuilder, tensor_type
-from ..base import Pass
 from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
-from ..targets.fp8_support import Fp8Support, fp8_support
+from ..targets.fp8_support import Fp8Support
+from ..targets.lookup import TargetPass
 from .converts import bf16_rounding
 from .fp8.convert import from_fp8, to_fp8
 from .fp8.half_floats import refuse_half_floats
@@ -22,7 +22,7 @@ from .fp8.scales import blocking_of, join, scale_access, split
 
 
 @dataclass(frozen=True)
-class LegalizeFp8(Pass):
+class LegalizeFp8(TargetPass):
     """Lowers quantize, dequantize and fp8 arithmetic to what the target can do.
 
     Arithmetic stays in the type it was written in, with one rounding into
@@ -31,10 +31,9 @@ class LegalizeFp8(Pass):
     """
 
     name: ClassVar[str] = "legalize-fp8"
-    target: str = field(default="cpu", metadata={"help": "as in headrace-compile --target"})
 
     def run(self, module: ir.Operation) -> None:
-        support = fp8_support(self.target)
+        support = self.facts.fp8
         inline_resources(module)
         # First, as what the patterns make is legal and need not be looked at.
         legalize_scalars(module, support)

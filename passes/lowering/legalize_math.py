@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from ...dialects import ir
 from ...dialects.ir.native_passes import run_native_pipeline
 from ...dialects.upstream.arith import Scalars
 from ...dialects.upstream.linalg import element_of
-from ..base import Pass
-from ..targets.fp8_support import fp8_support
+from ..targets.lookup import TargetPass
 
 _SMALLEST_NORMAL: dict[type[ir.Type], int] = {
     ir.BF16Type: -126,
@@ -23,7 +22,7 @@ _SMALLEST_NORMAL: dict[type[ir.Type], int] = {
 
 
 @dataclass(frozen=True)
-class LegalizeMath(Pass):
+class LegalizeMath(TargetPass):
     """Rewrites or refuses math for which a CPU has neither instruction nor function.
 
     IREE 3.13 calls C's functions for these and links none of them. What a few
@@ -35,11 +34,9 @@ class LegalizeMath(Pass):
     """
 
     name: ClassVar[str] = "legalize-math"
-    target: str = field(default="cpu", metadata={"help": "as in headrace-compile --target"})
 
     def run(self, module: ir.Operation) -> None:
-        support = fp8_support(self.target)
-        if not support.is_cpu or not support.half_floats:
+        if not self.facts.is_cpu:
             return
         found = _found(module)
         if any(isinstance(op.results[0].type, ir.RankedTensorType) for op in found):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from ...dialects import ir
@@ -13,9 +13,9 @@ from ...dialects.headrace import MatmulOp
 from ...dialects.ops.constraints import integers
 from ...dialects.upstream.arith import Scalars
 from ...dialects.upstream.linalg import TensorBuilder, dims_map, tensor_type
-from ..base import Pass
 from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
-from ..targets.fp8_support import Fp8Support, fp8_support
+from ..targets.fp8_support import Fp8Support
+from ..targets.lookup import TargetPass
 from .converts import bf16_rounding
 from .fp8.convert import from_fp8, to_fp8
 from .matmul.contraction import Dims, contract
@@ -23,7 +23,7 @@ from .matmul.operand_types import OperandTypes, Sizes, bring_operand, operand_ty
 
 
 @dataclass(frozen=True)
-class LowerMatmul(Pass):
+class LowerMatmul(TargetPass):
     """Lowers headrace.matmul to a linalg contraction and one elementwise op.
 
     Operands keep their fp8 types where the target multiplies them natively;
@@ -32,10 +32,9 @@ class LowerMatmul(Pass):
     """
 
     name: ClassVar[str] = "lower-matmul"
-    target: str = field(default="cpu", metadata={"help": "as in headrace-compile --target"})
 
     def run(self, module: ir.Operation) -> None:
-        apply_patterns(module, [LowerScaledMatmul(fp8_support(self.target))])
+        apply_patterns(module, [LowerScaledMatmul(self.facts.fp8)])
 
 
 # The name of an op, its second operand, and which loop each dimension of that runs along.

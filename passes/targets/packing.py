@@ -1,30 +1,34 @@
-"""What IREE 3.13 makes of encodings on each target.
+"""How a target packs tensors that have encodings.
 
-Facts found by compiling; a test asks IREE's own resolvers for the layouts.
+Facts found by compiling with IREE 3.13; a test asks its own resolvers for the layouts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
 from ...dialects import ir
 from ...dialects.iree.encoding_ops import OperandEncoding
 from ...dialects.upstream.linalg import DYNAMIC
-from .fp8_support import CPU_WITH_BF16, fp8_support
+
+Types = tuple[str, ...]
 
 # No CPU resolver has a tile wider than this; narrower sizes shrink the tile.
 _WIDEST_TILE = 64
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Packing:
     """How a target packs tensors, and what its code generator can store.
 
     ``packings``: how many different packings one dispatch may store besides
     plain values. Zero where encodings resolve to nothing: there a packed copy
     is the plain value once more, and a dispatch that stores one value twice
-    does not compile. ``packs_before_reductions``: whether a value can be
+    does not compile. ``has_tiles``: whether the resolver packs operands of a matmul
+    of these element types (lhs, rhs, their scales if any, result).
+    ``follows_narrow_side``: whether tiles depend on nothing but the smaller one of
+    rows and columns. ``packs_before_reductions``: whether a value can be
     packed in a dispatch that goes on to reduce it (IREE issue 24058).
     ``packs_after_dynamic_rows``: whether a value of two dynamic dimensions can
     be packed in a dispatch that has reduced its rows, of dynamic length, before
@@ -33,11 +37,12 @@ class Packing:
     packed as the result of a matmul.
     """
 
-    target: str
     packings: int
-    packs_before_reductions: bool = True
-    packs_after_dynamic_rows: bool = True
-    packs_sums_as_results: bool = True
+    has_tiles: Callable[[Types], bool]
+    follows_narrow_side: bool
+    packs_before_reductions: bool
+    packs_after_dynamic_rows: bool
+    packs_sums_as_results: bool
 
     def layout_class(self, encoding: ir.Attribute) -> Hashable:
         """Equal for encodings that the resolver gives one layout, as far as known.
@@ -52,7 +57,7 @@ class Packing:
             return encoding
         m, n, _ = sizes or (DYNAMIC, DYNAMIC, DYNAMIC)
         rest = (matmul.operand_index, matmul.element_types, matmul.maps)
-        return (rest, _narrow_side(m, n) if self.target in ("cpu", "vmvx") else (m, n))
+        return (rest, _narrow_side(m, n) if self.follows_narrow_side else (m, n))
 
     def role(self, encoding: ir.Attribute) -> Hashable:
         """Which operand of a matmul is packed; others stand for themselves.
@@ -78,7 +83,7 @@ class Packing:
         if not str(encoding).startswith("#iree_encoding.encoding<"):
             return True
         matmul = OperandEncoding.parse(encoding)
-        return matmul is not None and _has_tiles(self.target, matmul.element_types)
+        return matmul is not None and self.has_tiles(matmul.element_types)
 
 
 def _narrow_side(m: int, n: int) -> tuple[str, int]:
@@ -97,45 +102,12 @@ def _power_of_two(size: int) -> int:
     return min(1 << max(size - 1, 0).bit_length(), _WIDEST_TILE)
 
 
-_PACKINGS = {
-    # More than one fails on CPUs whose tiles differ by operand, and not each time.
-    "cpu": Packing(
-        "cpu",
-        1,
-        packs_before_reductions=False,
-        packs_after_dynamic_rows=False,
-        packs_sums_as_results=False,
-    ),
-    "vmvx": Packing("vmvx", 2),
-    "gfx942": Packing("gfx942", 3),
-    "gfx950": Packing("gfx950", 3),
-}
-_PACKINGS[CPU_WITH_BF16] = _PACKINGS["cpu"]
-# The instructions take operands of two types, IREE 3.13 only those of one.
-SCALED_MFMA = tuple(
-    (t, t, "f8E8M0FNU", "f8E8M0FNU", "f32") for t in ("f4E2M1FN", "f8E4M3FN", "f8E5M2")
+# Of a target whose resolver packs nothing.
+NO_PACKING = Packing(
+    packings=0,
+    has_tiles=lambda types: False,
+    follows_narrow_side=False,
+    packs_before_reductions=True,
+    packs_after_dynamic_rows=True,
+    packs_sums_as_results=True,
 )
-_OCP = ("f8E4M3FN", "f8E5M2")
-_FNUZ = ("f8E4M3FNUZ", "f8E5M2FNUZ")
-_MFMA = {
-    *(("f64", "f64", "f64"), ("f32", "f32", "f32"), ("i8", "i8", "i32")),
-    *(("f16", "f16", "f32"), ("bf16", "bf16", "f32")),
-}
-_TILES = {
-    "gfx942": _MFMA | {(a, b, "f32") for a in _FNUZ for b in _FNUZ},
-    "gfx950": _MFMA | {(a, b, "f32") for a in _OCP for b in _OCP} | set(SCALED_MFMA),
-}
-
-
-def _has_tiles(target: str, types: tuple[str, ...]) -> bool:
-    if target in _TILES:
-        return types in _TILES[target]
-    if len(types) != 3:  # scaled in blocks
-        return False
-    return target == "vmvx" or types[2] in ("f32", "f16", "bf16") or types == ("i8", "i8", "i32")
-
-
-def packing(target: str) -> Packing:
-    """The packing of a target; HeadraceError with the known names if unknown."""
-    name = fp8_support(target).name
-    return _PACKINGS.get(name, Packing(name, 0))

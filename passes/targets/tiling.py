@@ -8,16 +8,17 @@ after having cost a launch and a buffer.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Self
 
-from ...dialects import ir
 from ...dialects.iree.encoding_ops import LHS, OperandEncoding
 from ...dialects.upstream.linalg import DYNAMIC
 from ..analysis.matmul_loops import MatmulLoops
-from .fp8_support import CPU_WITH_BF16, fp8_support
-from .packing import SCALED_MFMA
+from .packing import Types
 
-Types = tuple[str, ...]
+F32_PRODUCT = ("f32", "f32", "f32")
+BF16_PRODUCT = ("bf16", "bf16", "f32")
+I8_PRODUCT = ("i8", "i8", "i32")
 
 # What dynamic sizes are taken for: so large that only the others decide.
 _LARGE = 1 << 16
@@ -28,7 +29,7 @@ def assumed(size: int) -> int:
     return _LARGE if size == DYNAMIC else size
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Tiling:
     """What a target makes of encodings.
 
@@ -46,16 +47,32 @@ class Tiling:
     unpacking in one dispatch, None for any: see ``groups``.
     """
 
-    types: tuple[Types, ...] = ()
-    reason: str = ""
-    worth: int = 0
-    worth_unaligned: int = 0
-    worth_bf16: int | None = None
-    vector: int = 1
-    narrowest: int = 1
-    widest: int | None = None
-    panel: int | None = None
-    read_beside: int | None = None
+    types: tuple[Types, ...]
+    reason: str
+    worth: int
+    worth_unaligned: int
+    worth_bf16: int | None
+    vector: int
+    narrowest: int
+    widest: int | None
+    panel: int | None
+    read_beside: int | None
+
+    @classmethod
+    def none(cls, reason: str) -> Self:
+        """Of a target on which nothing is encoded."""
+        return cls(
+            types=(),
+            reason=reason,
+            worth=0,
+            worth_unaligned=0,
+            worth_bf16=None,
+            vector=1,
+            narrowest=1,
+            widest=None,
+            panel=None,
+            read_beside=None,
+        )
 
     def no_tiles(self, loops: MatmulLoops, types: Types) -> str | None:
         """Why the target's resolver makes nothing of a matmul's encodings."""
@@ -76,7 +93,7 @@ class Tiling:
         return None
 
     def _worth(self, types: Types, columns: int) -> int:
-        if types == _BF16 and self.worth_bf16 is not None:
+        if types == BF16_PRODUCT and self.worth_bf16 is not None:
             return self.worth_bf16
         return self.worth if columns % self.vector == 0 else self.worth_unaligned
 
@@ -119,62 +136,3 @@ class Tiling:
 
 # Elements that share a scale in instructions for OCP microscaling formats.
 _SCALED_TOGETHER = 32
-
-_F32 = ("f32", "f32", "f32")
-_BF16 = ("bf16", "bf16", "f32")
-
-
-def _into_f32(*elements: str) -> tuple[Types, ...]:
-    return tuple((a, b, "f32") for a in elements for b in elements)
-
-
-# Seen on Zen 4 with iree-compile 3.13, CPU time: 33 untiled multiply-adds per ns
-# (14 where the columns are no multiple of 16), 55 tiled, 0.9 ns per packed element.
-_CPU = Tiling(
-    (_F32, ("i8", "i8", "i32")),
-    worth=128,
-    worth_unaligned=20,
-    vector=16,
-    # No resolver for CPUs has a wider tile.
-    widest=64,
-    # IREE limits a kernel's stack to 32 KiB, and puts decoded panels there.
-    panel=15 << 10,
-    read_beside=2,
-)
-
-
-def _cdna(fp8: tuple[str, ...], scaled: tuple[Types, ...] = ()) -> Tiling:
-    """Of the MFMA instructions that multiply these types.
-
-    No such device was at hand to measure on: an element read and written at 4
-    TB/s costs 1e-12 s, a multiply-add at 300 per ns 3e-15 s, and tiling saves a
-    fifth of those (IREE issue 21195: 243 ms to 242 with twice the memory, 353
-    to 242 with kernels for tiles).
-    """
-    types = (_F32, ("f16", "f16", "f32"), ("bf16", "bf16", "f32"), ("i8", "i8", "i32"))
-    return Tiling(
-        (*types, *_into_f32(*fp8), *scaled), worth=1500, worth_unaligned=1500, narrowest=16
-    )
-
-
-_TILINGS = {
-    "cpu": _CPU,
-    # 29 untiled multiply-adds per ns, 89 tiled; without bf16 instructions 0.5.
-    # 32 x 512 x 512, which is 30 per packed element, takes 0.12 ms for 0.28, and
-    # 16 x 512 x 512 0.23 for 0.17.
-    CPU_WITH_BF16: replace(_CPU, types=(*_CPU.types, _BF16), worth_bf16=24),
-    "gfx942": _cdna(("f8E4M3FNUZ", "f8E5M2FNUZ")),
-    "gfx950": _cdna(("f8E4M3FN", "f8E5M2"), SCALED_MFMA),
-    "gfx1201": Tiling(reason="IREE 3.13 fails to compile encoded matmuls for RDNA"),
-    "vmvx": Tiling(reason="VMVX runs packed matmuls no faster (128 x 128 x 128: 42 ms for 42)"),
-}
-
-
-def tiling_of(target: str) -> Tiling:
-    """Of a target; HeadraceError with the known names if unknown."""
-    name = fp8_support(target).name
-    if name in _TILINGS:
-        return _TILINGS[name]
-    if not name.startswith(("sm_", "vulkan-")):
-        raise ir.HeadraceError(f"nobody said whether target '{name}' tiles data")
-    return Tiling(reason=f"the encoding resolver of '{name}' is the identity")

@@ -18,11 +18,11 @@ from functools import cache
 from pathlib import Path
 
 from headrace.compiler import pipelines
-from headrace.compiler.targets import target_names
 from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
 from headrace.dialects.verifier import verify
 from headrace.passes.registry import pass_class, pass_names
+from headrace.passes.targets.lookup import target_names
 from headrace.tools import headrace_compile
 from headrace.tools.command_line import READING, run_tool
 from headrace.tools.headrace_opt import OptTool
@@ -225,7 +225,7 @@ def _opt_options(rng: random.Random, sample: Sample) -> tuple[str, ...]:
 
 
 def _retarget(rng: random.Random, text: str) -> str:
-    return re.sub(r"target=[\w-]+", lambda _: f"target={rng.choice(target_names())}", text)
+    return re.sub(r"target=[\w+-]+", lambda _: f"target={rng.choice(target_names())}", text)
 
 
 def _random_step(rng: random.Random) -> str:

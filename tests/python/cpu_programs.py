@@ -7,10 +7,10 @@ import ml_dtypes
 import numpy as np
 from headrace.compiler.iree.child import run_iree_compile
 from headrace.compiler.iree.element_types import Array
-from headrace.compiler.targets import find_target
 from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
+from headrace.passes.targets.lookup import find_target
 
 FP8 = {
     "f8E4M3FN": ml_dtypes.float8_e4m3fn,

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from headrace.compiler import targets
+from headrace.passes.targets.target import Target
 
 _V3 = frozenset(["avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe", "xsave"])
 # Of a CPU that has longer vectors than x86-64-v3.
@@ -59,7 +59,7 @@ def was_used() -> bool:
 @contextmanager
 def compiling_for(cpu: str) -> Iterator[None]:
     """All programs for the host's CPU are for ``cpu`` meanwhile."""
-    flags, pass_target = targets.Target.cpu_flags, targets.Target.pass_target
+    flags, pass_target = Target.cpu_flags, Target.pass_target
 
     def named(name: str) -> str:
         _Current.used |= name in ("host", cpu)
@@ -68,10 +68,8 @@ def compiling_for(cpu: str) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_Current, "cpu", cpu)
         patch.setattr(_Current, "used", False)
-        patch.setattr(targets.Target, "cpu_flags", lambda t, name: flags(t, named(name)))
-        patch.setattr(
-            targets.Target, "pass_target", lambda t, name="host": pass_target(t, named(name))
-        )
+        patch.setattr(Target, "cpu_flags", lambda t, name: flags(t, named(name)))
+        patch.setattr(Target, "pass_target", lambda t, name="host": pass_target(t, named(name)))
         yield
 
 

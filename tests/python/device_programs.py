@@ -15,10 +15,10 @@ from headrace.compiler.iree.element_types import Array
 from headrace.compiler.iree.runtime import run_program
 from headrace.compiler.metadata import FunctionInfo, ValueInfo
 from headrace.compiler.pipelines import BUFFERS, CLEAN_UP, DEVICES, LAST
-from headrace.compiler.targets import find_target
 from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
+from headrace.passes.targets.lookup import find_target
 
 LOWERING = ",".join(("spmd-to-devices", *DEVICES, *CLEAN_UP, *BUFFERS, *LAST))
 

@@ -10,10 +10,10 @@ from headrace.compiler import pipelines
 from headrace.compiler.iree.child import run_iree_compile
 from headrace.compiler.iree.element_types import Array
 from headrace.compiler.report import phases as report_phases
-from headrace.compiler.targets import find_target
 from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
+from headrace.passes.targets.lookup import find_target
 
 CASES = Path(__file__).parents[2] / "benchmarks" / "inputs" / "dispatch"
 

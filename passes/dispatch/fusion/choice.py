@@ -13,7 +13,7 @@ from ....dialects.op_traits import VIEWS
 from ....dialects.upstream.linalg import DYNAMIC, tensor_type
 from ...remarks import remark
 from ...rewriting import Miss
-from ...targets.packing import Packing
+from ...targets.target import Target
 from .encoding_sources import Source, body_fault
 from .hoisting import Hoister
 from .reductions import reductions_of
@@ -32,8 +32,8 @@ class FusionChoice:
     """What may be fused on a target, with or without the option for values
     that have other users."""
 
-    def __init__(self, limits: Packing, multi_use: bool) -> None:
-        self._limits = limits
+    def __init__(self, target: Target, multi_use: bool) -> None:
+        self._target = target
         self._multi_use = multi_use
 
     def choose(
@@ -57,15 +57,16 @@ class FusionChoice:
         return [candidates[index] for index in sorted(chosen)]
 
     def _tests(self, region: DispatchRegion) -> _RegionTests:
-        return _RegionTests(region, self._limits, self._multi_use)
+        return _RegionTests(region, self._target, self._multi_use)
 
 
 class _RegionTests:
     """Whether one more packed value fits into a region."""
 
-    def __init__(self, region: DispatchRegion, limits: Packing, multi_use: bool) -> None:
+    def __init__(self, region: DispatchRegion, target: Target, multi_use: bool) -> None:
         self._region = region
-        self._limits = limits
+        self._target = target.name
+        self._limits = target.packing
         self._multi_use = multi_use
         self._yielded = list(region.terminator.operands)
         self._fault = body_fault(region)
@@ -96,7 +97,7 @@ class _RegionTests:
         """Why not to fuse; None if nothing but the sizes it needs is in the way."""
         if self._fault is not None:
             return Miss(self._fault)
-        target = self._limits.target
+        target = self._target
         value = self._yielded[fusion.source.result]
         maker = ir.defining_op(value)
         if maker is None or maker.block != self._region.body:
@@ -143,7 +144,7 @@ class _RegionTests:
         limits, encoding = self._limits, _encoding(fusion)
         if not limits.resolves(encoding):
             return (
-                f"{limits.target} has no tiles for it: the dispatch would store the plain "
+                f"{self._target} has no tiles for it: the dispatch would store the plain "
                 "value twice"
             )
         if any(step.name == "tensor.cast" for step in fusion.source.steps):
@@ -153,7 +154,7 @@ class _RegionTests:
             return f"the dispatch region only moves it, by '{moved}': no loop could store it twice"
         is_sum = tensor_type(value).rank in self._reductions.ranks
         if is_sum and not limits.packs_sums_as_results and limits.is_result(encoding):
-            return f"{limits.target} cannot store a sum plain and packed as a matmul's result"
+            return f"{self._target} cannot store a sum plain and packed as a matmul's result"
         return None
 
 

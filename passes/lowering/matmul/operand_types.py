@@ -62,7 +62,7 @@ def operand_types(lhs: ir.Type, rhs: ir.Type, sizes: Sizes, support: Fp8Support)
         f64 = ir.F64Type.get(context)
         return OperandTypes(f64, f64, f64)
     formats = (fp8_format(lhs), fp8_format(rhs))
-    if support.is_cpu:
+    if support.multiplies_in_f32:
         if _is_faster_in_bf16(lhs, rhs, sizes, support):
             bf16 = ir.BF16Type.get(context)
             return OperandTypes(bf16, bf16, f32)
@@ -130,7 +130,7 @@ def bring_operand(
     if type_.element_type == element:
         return value
     brought = _convert(b, value, element)
-    if support.is_cpu and not type_.has_static_shape:
+    if support.multiplies_in_f32 and not type_.has_static_shape:
         # 3.13 cannot pack an operand of dynamic size together with its producer.
         sizes = [b.dim(value, i) for i in range(type_.rank) if type_.is_dynamic_dim(i)]
         name = "iree_tensor_ext.compute_barrier.start"

@@ -21,10 +21,10 @@ from headrace.compiler.driver import compile_program
 from headrace.compiler.inputs.torch_programs import lower_torch
 from headrace.compiler.iree.child import run_iree_compile
 from headrace.compiler.iree.element_types import Array, parse_tensor_type
-from headrace.compiler.targets import find_target, target_names
 from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
+from headrace.passes.targets.lookup import find_target, target_names
 
 from .graph import Graph
 from .numerics import wrong_elements
@@ -81,7 +81,7 @@ class Setting:
 
     @property
     def _form(self) -> str:
-        return find_target(self.target).default_collectives
+        return find_target(self.target).collectives
 
 
 @dataclass(frozen=True)

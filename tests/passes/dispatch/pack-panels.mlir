@@ -1,4 +1,4 @@
-// RUN: headrace-opt %s --pass-pipeline='builtin.module(pack-panels{target=cpu-bf16},canonicalize,cse)' --split-input-file | FileCheck %s
+// RUN: headrace-opt %s --pass-pipeline='builtin.module(pack-panels{target=cpu+bf16},canonicalize,cse)' --split-input-file | FileCheck %s
 // RUN: headrace-opt %s --pass-pipeline='builtin.module(pack-panels{target=cpu},canonicalize,cse)' --split-input-file | FileCheck %s --check-prefix=NARROW
 // RUN: headrace-opt %s --pass-pipeline='builtin.module(pack-panels{target=gfx950},canonicalize,cse)' --split-input-file | FileCheck %s --check-prefix=OTHER
 

@@ -1,4 +1,4 @@
-// RUN: headrace-opt %s --pass-pipeline='builtin.module(accumulate-in-f32{target=cpu-bf16},lower-matmul{target=cpu-bf16},legalize-fp8{target=cpu-bf16})' --split-input-file | FileCheck %s --check-prefixes=CHECK,BF16
+// RUN: headrace-opt %s --pass-pipeline='builtin.module(accumulate-in-f32{target=cpu+bf16},lower-matmul{target=cpu+bf16},legalize-fp8{target=cpu+bf16})' --split-input-file | FileCheck %s --check-prefixes=CHECK,BF16
 // RUN: headrace-opt %s --pass-pipeline='builtin.module(accumulate-in-f32{target=cpu},lower-matmul{target=cpu},legalize-fp8{target=cpu})' --split-input-file | FileCheck %s --check-prefixes=CHECK,F32
 
 // On a CPU with bf16 instructions products stay in bf16.

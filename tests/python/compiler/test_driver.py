@@ -11,11 +11,11 @@ import headrace
 import pytest
 from headrace.compiler import pipelines
 from headrace.compiler.iree.child import parse_diagnostics, run_iree_compile
-from headrace.compiler.targets import find_target
 from headrace.compiler.unlowered import check_lowered
 from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
+from headrace.passes.targets.lookup import find_target
 
 MODELS = Path(__file__).parent.parent.parent / "models"
 FSDP = MODELS / "fsdp_scan" / "model.mlir"

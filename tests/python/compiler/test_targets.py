@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 from cpu_programs import FP8, WIDE, Program, lower
 from headrace.compiler.iree.child import run_iree_compile
-from headrace.compiler.targets import find_target, target_names
 from headrace.dialects import ir
-from headrace.passes.targets.fp8_support import TARGET_NAMES
+from headrace.passes.targets.lookup import find_target, target_names
 
 ALL = target_names()
 MODELS = Path(__file__).parent.parent.parent / "models"
@@ -145,7 +144,7 @@ def test_unknown_target_lists_the_known_ones() -> None:
     with pytest.raises(ir.HeadraceError) as caught:
         find_target("gfx90a")
     assert str(caught.value).startswith("error: unknown target 'gfx90a'; known are cpu, gfx942,")
-    assert all(name in str(caught.value) for name in TARGET_NAMES)
+    assert all(name in str(caught.value) for name in ALL)
 
 
 def test_flags() -> None:
@@ -160,5 +159,5 @@ def test_flags() -> None:
 
 
 def test_default_collectives() -> None:
-    assert find_target("cpu").default_collectives == "devices"
-    assert find_target("gfx942").default_collectives == "channel"
+    assert find_target("cpu").collectives == "devices"
+    assert find_target("gfx942").collectives == "channel"

@@ -16,9 +16,9 @@ import iree.runtime
 import numpy as np
 import pytest
 from headrace.compiler.iree.child import iree_compile_binary, run_iree_compile
-from headrace.compiler.targets import find_target
 from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
+from headrace.passes.targets.lookup import find_target
 from iree.compiler.version import VERSION
 
 T = "tensor<4xi32>"

@@ -9,9 +9,9 @@ import headrace
 import pytest
 from headrace.compiler.iree.child import run_iree_compile
 from headrace.compiler.iree.tool_errors import tool_errors
-from headrace.compiler.targets import find_target
 from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
+from headrace.passes.targets.lookup import find_target
 
 ADD = """func.func @add(%a: tensor<4xf32>) -> tensor<4xf32> {
   %0 = arith.addf %a, %a : tensor<4xf32>

@@ -9,10 +9,10 @@ import pytest
 from headrace.compiler import pipelines
 from headrace.compiler.iree.child import run_iree_compile
 from headrace.compiler.report.phases import PHASES, read_phases
-from headrace.compiler.targets import find_target
 from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module_file
 from headrace.passes.pipeline import Pipeline
+from headrace.passes.targets.lookup import find_target
 from model_programs import MODELS
 
 STREAM = "--compile-to=stream"

@@ -12,7 +12,7 @@ from cpu_kinds import runs_here
 from cpu_programs import Program
 from headrace.compiler.iree.element_types import relative_error
 from headrace.compiler.iree.runtime import choose_function, load_functions, run_program
-from headrace.compiler.targets import target_names
+from headrace.passes.targets.lookup import target_names
 
 CASES = Path(__file__).parent.parent.parent.parent / "cases"
 

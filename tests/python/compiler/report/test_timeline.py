@@ -7,10 +7,9 @@ from typing import Any
 import headrace
 import pytest
 from headrace.compiler.report.timeline import LoopWork, read_loop_work, timeline
-from headrace.compiler.targets import target_names
 from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
-from headrace.passes.targets.rates import rates_of
+from headrace.passes.targets.lookup import find_target, target_names
 from model_programs import MODELS
 
 
@@ -24,9 +23,8 @@ def loops(model: str, **options: Any) -> list[dict[str, Any]]:
 
 def test_hidden_behind_the_matmul() -> None:
     """fsdp_scan on one device: 32 x 256 x 256 products, a shard from 3 neighbours."""
-    rates = rates_of("gfx950")
-    assert rates.fp8 is not None
-    compute, gather = 2 * 32 * 256 * 256 / rates.fp8, 3 * 64 * 256 / rates.link
+    rates = find_target("gfx950").rates
+    compute, gather = 2 * 32 * 256 * 256 / rates.flops(8), 3 * 64 * 256 / rates.received_bytes
     (loop,) = loops("fsdp_scan", target="gfx950")
     assert loop["trips"] == 5
     assert loop["compute_seconds"] == pytest.approx(compute)
@@ -40,9 +38,13 @@ def test_hidden_behind_the_matmul() -> None:
 
 def test_decoded_operands_are_multiplied_at_the_decoded_rate() -> None:
     (loop,) = loops("fsdp_scan", target="sm_80")
-    assert loop["compute_seconds"] == pytest.approx(2 * 32 * 256 * 256 / rates_of("sm_80").half)
+    assert loop["compute_seconds"] == pytest.approx(
+        2 * 32 * 256 * 256 / find_target("sm_80").rates.flops(16)
+    )
     (loop,) = loops("fsdp_scan", target="cpu")
-    assert loop["compute_seconds"] == pytest.approx(2 * 32 * 256 * 256 / rates_of("cpu").single)
+    assert loop["compute_seconds"] == pytest.approx(
+        2 * 32 * 256 * 256 / find_target("cpu").rates.flops(32)
+    )
     assert loop["bound"] == "compute"
     assert loop["after"]["exposed_seconds"] == 0
 
@@ -63,10 +65,9 @@ def test_a_loop_without_collectives_is_left_out() -> None:
 
 def test_kinds_of_products_add_up() -> None:
     work = LoopWork(3, {8: 10**12, 32: 10**12}, pipelined_bytes=10**9, other_bytes=10**9)
-    rates = rates_of("sm_90")
-    assert rates.fp8 is not None
+    rates = find_target("sm_90").rates
     found: Any = timeline([work], "sm_90")["loops"]
-    compute, half = 1e12 / rates.fp8 + 1e12 / rates.single, 1e9 / rates.link
+    compute, half = 1e12 / rates.flops(8) + 1e12 / rates.flops(32), 1e9 / rates.received_bytes
     assert found[0]["compute_seconds"] == pytest.approx(compute)
     # What is not pipelined is exposed whatever there is to compute.
     assert found[0]["after"]["exposed_seconds"] == pytest.approx(half)
@@ -89,9 +90,9 @@ def test_unknown_sizes_are_null() -> None:
 
 @pytest.mark.parametrize("target", target_names())
 def test_every_target_has_rates(target: str) -> None:
-    rates = rates_of(target)
-    assert rates.single <= rates.half <= (rates.fp8 or rates.half)
-    assert rates.link > 0
+    rates = find_target(target).rates
+    assert 0 < rates.flops(32) <= rates.flops(16) <= rates.flops(8)
+    assert rates.received_bytes > 0
 
 
 NESTED = """
@@ -123,3 +124,9 @@ def test_loops_inside_count_as_often_as_they_run(pipelined: bool) -> None:
     assert work.flops == {32: 3 * 2 * 8 * 8 * 8}
     assert (work.pipelined_bytes, work.other_bytes) == ((128, 0) if pipelined else (0, 128))
     assert work.known
+
+
+def test_rates_are_in_flops_and_bytes() -> None:
+    rates = find_target("sm_80").rates
+    assert [rates.flops(width) for width in (8, 16, 32)] == [312e12, 312e12, 19.5e12]
+    assert rates.received_bytes == 300e9

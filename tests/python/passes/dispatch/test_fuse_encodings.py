@@ -17,14 +17,13 @@ import pytest
 from encoding_graphs import encoding
 from headrace.compiler.iree.child import iree_compile_binary, run_iree_compile
 from headrace.compiler.iree.element_types import Array
-from headrace.compiler.targets import find_target, target_names
 from headrace.dialects import ir
 from headrace.dialects.ir.iree_opt import iree_opt_binary
 from headrace.dialects.ir.native_passes import run_native_pipeline
 from headrace.dialects.ir.parsing import parse_module, parse_module_file
 from headrace.passes.dispatch.fuse_encodings import FuseEncodings
 from headrace.passes.pipeline import Pipeline
-from headrace.passes.targets.packing import packing
+from headrace.passes.targets.lookup import find_target, target_names
 
 MULTI_USE = "experimental-multi-use-encoding-fusion=true"
 CASES = Path(__file__).parent.parent.parent.parent / "cases"
@@ -238,7 +237,7 @@ def test_layout_classes_are_the_resolvers(target: str) -> None:
             for text, layout in zip(
                 texts, layouts(machine, [("f32", text) for text in texts]), strict=True
             ):
-                key = packing(target).layout_class(ir.Attribute.parse(text, context))
+                key = find_target(target).packing.layout_class(ir.Attribute.parse(text, context))
                 assert found.setdefault(key, layout) == layout, text
             # Classes as fine as the layouts would be no merging at all.
             assert len(found) < len(texts)
@@ -254,7 +253,7 @@ def test_types_with_tiles_are_the_resolvers(target: str) -> None:
     for machine in executable_targets(target):
         found = layouts(machine, [(t[0], text) for t, text in zip(types, texts, strict=True)])
         for text, layout in zip(texts, found, strict=True):
-            resolved = packing(target).resolves(ir.Attribute.parse(text, context))
+            resolved = find_target(target).packing.resolves(ir.Attribute.parse(text, context))
             assert resolved == (layout is not None), text
 
 
@@ -262,7 +261,7 @@ def test_no_packing_where_nothing_resolves() -> None:
     encodings = [encoding(o, 64, 64, 64) for o in ("lhs", "rhs", "out")]
     context = ir.make_context()
     for target in set(target_names()) - {"cpu", "vmvx", "gfx942", "gfx950"}:
-        limits = packing(target)
+        limits = find_target(target).packing
         assert not any(limits.resolves(ir.Attribute.parse(text, context)) for text in encodings)
 
 

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from encoding_graphs import Graph, random_graph
 from headrace.compiler.iree.child import run_iree_compile
-from headrace.compiler.targets import find_target
 from headrace.dialects import ir
 from headrace.dialects.ir.iree_opt import iree_opt_binary
 from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
+from headrace.passes.targets.lookup import find_target
 
 IREE_PASS = "iree-dispatch-creation-fuse-encoding-ops-into-dispatch-regions-pass"
 MULTI_USE = "experimental-multi-use-encoding-fusion"

@@ -10,12 +10,11 @@ import pytest
 from dispatch_programs import Program, compiled, error, lowered
 from fuzz.graphs.judge import Outcome, Setting, judge
 from fuzz.graphs.profiles import graphs
-from headrace.compiler.targets import find_target
 from headrace.dialects import ir
-from headrace.passes.targets.fp8_support import CPU_WITH_BF16
+from headrace.passes.targets.lookup import find_target
 
 N = 128
-TARGETS = ("cpu", CPU_WITH_BF16)
+TARGETS = ("cpu", "cpu+bf16")
 PER_MODULE = 4
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from cpu_programs import Program
 from headrace.compiler.iree.element_types import Array
-from headrace.compiler.targets import target_names
+from headrace.passes.targets.lookup import target_names
 
 Sizes = tuple[int | str, ...]
 # Sizes of the weights: batches, rows, columns.

@@ -12,7 +12,7 @@ from fuzz.graphs.profiles import graphs
 from headrace.compiler.driver import compile_with, iree_flags
 from headrace.compiler.iree.child import run_iree_compile
 from headrace.compiler.options import CompileOptions
-from headrace.compiler.targets import find_target
+from headrace.passes.targets.lookup import find_target
 from random_loops import LoopWriter
 from stream_overlaps import check_stream
 

@@ -16,10 +16,10 @@ from headrace.compiler.iree.child import run_iree_compile
 from headrace.compiler.options import CompileOptions
 from headrace.compiler.pipelines import default_pipeline
 from headrace.compiler.report.phases import read_phases
-from headrace.compiler.targets import find_target
 from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
+from headrace.passes.targets.lookup import find_target
 from stream_overlaps import check_stream
 from update_cases import CASES, graph
 from update_graphs import DTYPES, Graph, Moving, arguments, evaluate, random_graph

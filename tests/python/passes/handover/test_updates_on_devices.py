@@ -12,10 +12,10 @@ from headrace.compiler.iree.element_types import Array
 from headrace.compiler.iree.runtime import choose_function, load_functions, run_program
 from headrace.compiler.metadata import FunctionInfo, describe_functions
 from headrace.compiler.pipelines import default_pipeline
-from headrace.compiler.targets import find_target
 from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
+from headrace.passes.targets.lookup import find_target
 from stream_overlaps import check_stream
 from update_graphs import arguments, evaluate_on, random_graph
 from update_texts import text_on_devices

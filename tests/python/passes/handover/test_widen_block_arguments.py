@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import iree.runtime
 import pytest
 from headrace.compiler.iree.child import run_iree_compile
-from headrace.compiler.targets import find_target
 from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
+from headrace.passes.targets.lookup import find_target
 from iree.compiler.version import VERSION
 
 TYPES = ("i32", "i64", "f32", "index")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 
 import headrace
 import ml_dtypes
@@ -11,51 +10,11 @@ import numpy as np
 import pytest
 from cpu_programs import DTYPES, FP8, Program, decoded
 from dispatch_programs import compiled, lowered
-from headrace.compiler.iree import cpu_features
-from headrace.compiler.iree.cpu_features import multiplies_bf16
 from headrace.compiler.iree.element_types import Array
-from headrace.compiler.targets import find_target
 from headrace.dialects import ir
 
 N = 96  # packing pays
 TYPES = (*FP8, "bf16")
-
-
-def test_cpus_by_name() -> None:
-    assert multiplies_bf16("znver4")
-    assert multiplies_bf16("sapphirerapids")
-    assert not multiplies_bf16("znver3")
-    assert not multiplies_bf16("skylake-avx512")
-    assert not multiplies_bf16("generic")
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("processor : 0\nflags : fpu avx512f avx512_bf16 sse\n", True),
-        ("processor : 0\nflags : fpu avx512f sse\n", False),
-        ("processor : 0\nFeatures : fp asimd bf16\n", False),
-        (None, False),
-    ],
-)
-def test_hosts(
-    text: str | None, expected: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "cpuinfo"
-    if text is not None:
-        path.write_text(text)
-    monkeypatch.setattr(cpu_features, "_CPU_INFO", path)
-    cpu_features._host_has_bf16.cache_clear()
-    assert multiplies_bf16("host") is expected
-    cpu_features._host_has_bf16.cache_clear()
-
-
-def test_only_passes_know_the_variant() -> None:
-    assert find_target("cpu").pass_target("znver4") == "cpu-bf16"
-    assert find_target("cpu").pass_target("znver3") == "cpu"
-    assert find_target("vmvx").pass_target("znver4") == "vmvx"
-    with pytest.raises(ir.HeadraceError, match="unknown target 'cpu-bf16'; known are cpu, gfx942"):
-        headrace.compile("module {}", target="cpu-bf16")
 
 
 def _program(lhs: str, rhs: str, n: int = N, name: str = "main") -> str:
@@ -89,7 +48,7 @@ def _values(name: str, seed: int) -> Array:
 @cache
 def _programs(lhs: str) -> Program:
     """With each other type as ``rhs``, which also names the function."""
-    module = lowered("".join(_program(lhs, rhs, name=rhs) for rhs in TYPES), "cpu-bf16")
+    module = lowered("".join(_program(lhs, rhs, name=rhs) for rhs in TYPES), "cpu+bf16")
     functions = [op for op in ir.walk(module) if op.name == "func.func"]
     assert len(functions) == len(TYPES)
     assert all("bf16, bf16, f32" in str(function) for function in functions)
@@ -108,7 +67,7 @@ def test_numbers(lhs: str, rhs: str) -> None:
 
 
 def test_sums_that_f32_holds_are_exact() -> None:
-    program = Program(compiled(lowered(_program("f8E4M3FN", "bf16"), "cpu-bf16"), "cpu")[0])
+    program = Program(compiled(lowered(_program("f8E4M3FN", "bf16"), "cpu+bf16"), "cpu")[0])
     random = np.random.default_rng(3)
     a = random.integers(-8, 9, (N, N)).astype(ml_dtypes.float8_e4m3fn)
     b = random.integers(-128, 129, (N, N)).astype(ml_dtypes.bfloat16)
@@ -117,7 +76,7 @@ def test_sums_that_f32_holds_are_exact() -> None:
 
 
 def test_what_is_not_finite_stays_so() -> None:
-    program = Program(compiled(lowered(_program("f8E5M2", "bf16"), "cpu-bf16"), "cpu")[0])
+    program = Program(compiled(lowered(_program("f8E5M2", "bf16"), "cpu+bf16"), "cpu")[0])
     a = np.ones((N, N), ml_dtypes.float8_e5m2)
     b = np.ones((N, N), ml_dtypes.bfloat16)
     a[3, 4], a[5, 6], b[7, 8] = np.inf, np.nan, -np.inf

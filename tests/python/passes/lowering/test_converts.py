@@ -20,7 +20,7 @@ from conversions import (
 from cpu_kinds import CPUS, has_f16c, runs_here
 from cpu_programs import Program, same_numbers
 from headrace.compiler.iree.element_types import Array
-from headrace.compiler.targets import target_names
+from headrace.passes.targets.lookup import target_names
 
 SIZE = 4096
 Pairs = list[tuple[str, str]]

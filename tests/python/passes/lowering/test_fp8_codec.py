@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from cpu_programs import DTYPES, FP8, WIDE, CpuProgram, same_numbers
-from headrace.passes.targets.fp8_support import TARGET_NAMES, fp8_support
+from headrace.passes.targets.lookup import find_target, target_names
 
 COUNT = 8192
 
@@ -15,7 +15,7 @@ PATHS = ("cpu", "gfx942", "gfx950")
 
 
 def is_native(target: str, fp8: str) -> bool:
-    return fp8 in [f.name for f in fp8_support(target).converted]
+    return fp8 in [f.name for f in find_target(target).fp8.converted]
 
 
 def decode_text(fp8: str, wide: str) -> str:
@@ -187,8 +187,8 @@ def test_nan_encodes_as_nan() -> None:
 
 def test_every_target_takes_a_known_path() -> None:
     """The targets above stand for all others."""
-    paths = {fp8_support(t).converted for t in PATHS}
-    assert {fp8_support(t).converted for t in TARGET_NAMES} <= paths
+    paths = {find_target(t).fp8.converted for t in PATHS}
+    assert {find_target(t).fp8.converted for t in target_names()} <= paths
 
 
 @pytest.mark.each_cpu

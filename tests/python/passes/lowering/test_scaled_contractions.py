@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from dispatch_programs import lowered
 from headrace.compiler.iree.child import run_iree_compile
-from headrace.compiler.targets import find_target
 from headrace.dialects import ir
+from headrace.passes.targets.lookup import find_target
 
 
 def _operand(name: str, shape: str, element: str) -> tuple[str, str]:
