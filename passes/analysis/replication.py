@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import reduce
 
 from ...dialects import ir
+from ...dialects.device_counts import DeviceCounts
 from ...dialects.headrace import CollectiveOp, CollectivePermuteOp, HeadraceOp
 from .device_classes import (
     Classes,
@@ -48,7 +49,6 @@ _OPAQUE = frozenset(
     )
 )
 _IDS = ("partition_id", "replica_id")
-_COUNTS = ("headrace.num_partitions", "headrace.num_replicas")
 
 
 @dataclass(frozen=True)
@@ -69,10 +69,11 @@ class ReplicationAnalysis:
     """
 
     def __init__(self, module: ir.Operation) -> None:
-        self._partitions, self._replicas = _device_counts(module)
+        counts = DeviceCounts.of(module, "headrace")
+        self._partitions, self._replicas = _device_counts(module, counts)
         self.devices = self._partitions * self._replicas
         # Else there may be more devices than any collective names.
-        self.states_devices = any(name in module.attributes for name in _COUNTS)
+        self.states_devices = counts.are_stated
         self._equal = all_equal(self.devices)
         self._different = all_different(self.devices)
         self._solved: dict[ir.Value, Classes] = {}
@@ -264,14 +265,10 @@ class ReplicationAnalysis:
         return _Rule(tuple(sources), lambda found: meet(found, classes), origin)
 
 
-def _device_counts(module: ir.Operation) -> tuple[int, int]:
-    """Partitions and replicas; without attributes, as many partitions as the
+def _device_counts(module: ir.Operation, stated: DeviceCounts) -> tuple[int, int]:
+    """Partitions and replicas; where none are stated, as many partitions as the
     collectives and shardings speak of."""
-
-    def count(name: str) -> int:
-        return ir.IntegerAttr(module.attributes[name]).value if name in module.attributes else 0
-
-    partitions, replicas = (count(name) for name in _COUNTS)
+    partitions, replicas = stated.partitions or 0, stated.replicas or 0
     if partitions < 1 and replicas > 1:
         # Then each replica is one device, and holds its own data.
         partitions = 1

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ....dialects import ir
+from ....dialects.device_counts import DeviceCounts
 from ....dialects.ops.constraints import MAX_DEVICE_COUNT
 from ....dialects.upstream.stablehlo import channel_id
 from ...rewriting import Miss
@@ -22,16 +23,8 @@ _BETWEEN_PARTITIONS = ("stablehlo.all_to_all", "stablehlo.collective_broadcast",
 
 
 @dataclass(frozen=True)
-class DeviceGrid:
-    """How many replicas and partitions there are; None where nobody says."""
-
-    replicas: int | None = None
-    partitions: int | None = None
-
-    @classmethod
-    def of(cls, module: ir.Operation) -> DeviceGrid:
-        """From ``headrace.num_*`` or ``mhlo.num_*`` of the module."""
-        return cls(_count(module, "num_replicas"), _count(module, "num_partitions"))
+class DeviceGrid(DeviceCounts):
+    """The devices as a grid of replicas and partitions."""
 
     def device(self, replica: int, partition: int) -> int:
         return replica * (self.partitions or 1) + partition
@@ -47,9 +40,7 @@ class DeviceGrid:
         channel = channel_id(op) > 0
         replicas, partitions = range(self.replicas or 1), range(self.partitions or 1)
         if "use_global_device_ids" in op.attributes:
-            count = None
-            if self.replicas is not None or self.partitions is not None:
-                count = len(replicas) * len(partitions)
+            count = self.devices if self.are_stated else None
             return self._checked(op, rows, count, "device")
         if channel and op.name in _BETWEEN_PARTITIONS:
             rows = self._checked(op, rows or _all(op, partitions), self.partitions, "partition")
@@ -86,13 +77,6 @@ def _hint(op: ir.Operation, kind: str) -> str:
     if op.name in _BETWEEN_PARTITIONS:
         return "; between partitions it takes a channel_handle"
     return "; between partitions it takes a channel_handle and use_global_device_ids"
-
-
-def _count(module: ir.Operation, name: str) -> int | None:
-    for attribute in (f"headrace.{name}", f"mhlo.{name}"):
-        if attribute in module.attributes:
-            return ir.IntegerAttr(module.attributes[attribute]).value
-    return None
 
 
 def _all(op: ir.Operation, ids: Sequence[int]) -> Groups:
