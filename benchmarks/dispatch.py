@@ -195,14 +195,14 @@ def without_structured_loops(text: str) -> str:
 def lower(module: Any, multi_use: bool, cpu: str) -> None:
     """headrace's passes."""
     from headrace.compiler import pipelines
-    from headrace.compiler.driver import device_count
+    from headrace.compiler.inputs.contents import Contents
     from headrace.compiler.targets import find_target
     from headrace.passes.pipeline import Pipeline
 
     text = pipelines.default_pipeline(
         find_target("cpu").pass_target(cpu),
         "channel",
-        device_count(module, None),
+        Contents(module).device_count(None),
         multi_use=multi_use,
     )
     name = "collectives-to-channels"

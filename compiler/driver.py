@@ -9,17 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from ..dialects import ir, verifier
-from ..dialects.ops.collectives import device_ids_fault
 from ..passes.pipeline import Instrumentation, NativePass, Step
 from ..passes.remarks import collect_remarks
 from . import metadata, pipelines
 from .files import write_file
 from .inputs.input_forms import Source, load_module
-from .inputs.program_checks import check_known, check_program
-from .inputs.torch_programs import lower_torch
 from .iree.child import run_iree_compile
 from .iree.flag_faults import GivenFlag
 from .options import CompileOptions
+from .program import read_program
 from .report import phases as report_phases, reader as report
 from .report.encodings import EncodingReader
 from .report.rounding_analysis import RoundingReader
@@ -64,37 +62,30 @@ def compile_program(source: Source, target: str = "cpu", **options: Any) -> Comp
 def compile_with(
     source: Source, options: CompileOptions, hooks: Sequence[Instrumentation] = ()
 ) -> CompileResult:
-    """``compile_program`` with the options as one object; ``hooks`` watch the passes."""
+    """``compile_program`` with the options as one object; ``hooks`` watch all passes."""
     target = find_target(options.target)
-    form = options.collectives or target.default_collectives
     module = load_module(source, ir.make_context())
     ir.prepare_context(module.context)
-    devices = device_count(module, options.devices)
-    order = options.pipeline_order
-    reader = report.Reader(pipelines.matmuls_read_before(order), pipelines.FIRST_LOWERING)
-    multi_use = options.experimental_multi_use_encoding_fusion
-    pass_target = target.pass_target(options.cpu)
-    pipeline = pipelines.build(pass_target, form, devices, options.pipeliner(), order, multi_use)
-    encodings = EncodingReader(pass_target, multi_use, compare=options.report)
-    roundings = RoundingReader(pipelines.FIRST_LOWERING)
     extra = [IrDumper(options.dump_ir)] if options.dump_ir is not None else []
 
     start = time.perf_counter()
     with module.context, module.location, collect_remarks() as remarks:
-        module = module.clone().operation
-        _select_function(module, options.function)
+        reader = report.Reader()
+        watching = [*hooks, Checkpoints(), reader, *extra]
+        roundings = RoundingReader()
         try:
-            check_known(module)
-            lower_torch(module, pass_target)
-            check_program(module)
-            functions = metadata.describe_functions(module, target.name, form, devices)
-            instrumentation = [*hooks, Checkpoints(), reader, roundings, encodings, *extra]
-            pipeline.run(module, instrumentation, verify_each=False)
+            program = read_program(module, options, target, watching)
+            settings = program.settings
+            multi_use = options.experimental_multi_use_encoding_fusion
+            encodings = EncodingReader(settings.target, multi_use, compare=options.report)
+            pipeline = pipelines.build_default(settings)
+            pipeline.run(program.module, [*watching, roundings, encodings], verify_each=False)
         except ir.HeadraceError as error:
             raise explain_unlowered(error) from error
-        check_lowered(module)
-        metadata.attach(module, roundings.noted(functions))
+        check_lowered(program.module)
+        metadata.attach(program.module, roundings.noted(program.functions))
     headrace_seconds = time.perf_counter() - start
+    module = program.module
 
     entries: report.Report = {
         **reader.entries(target.name),
@@ -103,16 +94,21 @@ def compile_with(
         "headrace_seconds": headrace_seconds,
         "iree_seconds": None,
         "target": target.name,
-        "options": {**options.as_json(), "collectives": form, "devices": devices},
+        "options": {
+            **options.as_json(),
+            "collectives": program.form,
+            "devices": program.devices,
+        },
         "versions": report.versions(),
     }
     if options.emit == "mlir":
         return CompileResult(module, entries, None, tuple(remarks))
     child = run_iree_compile(
         module,
-        iree_flags(target, options, form, devices),
+        iree_flags(target, options, program.form, program.devices),
         report_phases.PHASES if options.report else (),
         given_flags(target, options),
+        [*hooks, reader, *extra],
     )
     entries["iree_seconds"] = child.seconds
     entries["headrace_seconds"] = headrace_seconds + child.writing_seconds
@@ -134,55 +130,6 @@ def given_flags(target: Target, options: CompileOptions) -> list[GivenFlag]:
         (flag,) = target.cpu_flags(options.cpu)
         found.insert(0, GivenFlag(flag, f"--cpu={options.cpu}"))
     return found
-
-
-def device_count(module: ir.Operation, wanted: int | None) -> int:
-    """How many devices the program is for.
-
-    The module's ``num_replicas * num_partitions``; where it states neither,
-    ``wanted``, else one more than the highest id that a collective names.
-    Raises HeadraceError if ``wanted`` does not fit.
-    """
-    names = [f"mhlo.{n}" for n in ("num_replicas", "num_partitions")]
-    if not any(name in module.attributes for name in names):
-        return wanted or _highest_device_id(module) + 1
-    stated = 1
-    for name in names:
-        if name in module.attributes:
-            stated *= ir.IntegerAttr(module.attributes[name]).value
-    if wanted not in (None, stated):
-        raise ir.HeadraceError(
-            f"the module is for {stated} devices (mhlo.num_replicas * mhlo.num_partitions), "
-            f"--devices={wanted} does not fit"
-        )
-    return stated
-
-
-def _highest_device_id(module: ir.Operation) -> int:
-    highest = 0
-    for op in ir.walk(module):
-        for name in ("replica_groups", "source_target_pairs"):
-            if name in op.attributes:
-                ids = op.attributes[name]
-                # What is no such table, passes refuse.
-                if isinstance(ids, ir.DenseIntElementsAttr) and not device_ids_fault(name, ids):
-                    highest = max([highest, *ids])
-    return highest
-
-
-def _select_function(module: ir.Operation, name: str | None) -> None:
-    """Makes all public functions but ``name`` private, so that they go."""
-    functions = metadata.public_functions(module)
-    names = [metadata.function_name(f) for f in functions]
-    if not names:
-        raise ir.HeadraceError("the module has no public function with a body")
-    if name is None:
-        return
-    if name not in names:
-        raise ir.HeadraceError(f"no public function '{name}'; there is: {', '.join(names)}")
-    for function in functions:
-        if metadata.function_name(function) != name:
-            function.attributes["sym_visibility"] = ir.StringAttr.get("private")
 
 
 class Checkpoints(Instrumentation):

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
 from ..dialects import ir
-from ..passes.loops.pipeline_collectives import PipelineCollectives, mode_of_kinds
+from ..passes.loops.pipeline_collectives import mode_of_kinds
 from ..passes.registry import suggestion
+from .pipelines import Settings
 
 Collectives = Literal["channel", "devices"]
 OptLevel = Literal["O0", "O1", "O2", "O3"]
@@ -98,10 +99,17 @@ class CompileOptions:
                 raise ir.HeadraceError(f"{name} takes True or False, got {values[name]!r}")
         return cls(**values)
 
-    def pipeliner(self) -> PipelineCollectives:
-        """The pass as these options want it."""
-        budget = -1 if self.pipeline_budget is None else self.pipeline_budget
-        return PipelineCollectives(modes=self.pipeline_collectives, budget=budget)
+    def settings(self, target: str, form: str, devices: int) -> Settings:
+        """What these options ask of the passes."""
+        return Settings(
+            target,
+            form,
+            devices,
+            modes=self.pipeline_collectives,
+            budget=-1 if self.pipeline_budget is None else self.pipeline_budget,
+            order=self.pipeline_order,
+            experimental_multi_use_encoding_fusion=self.experimental_multi_use_encoding_fusion,
+        )
 
     def as_json(self) -> dict[str, object]:
         """The options that the result depends on, for the report."""

@@ -21,11 +21,13 @@ from pathlib import Path
 
 from ...dialects import ir
 from ...dialects.ir.parsing import parse_module_file
+from ...passes.handover.separate_forwarded_refs import has_branches
+from ...passes.pipeline import Instrumentation
+from .. import pipelines
 from ..unlowered import without_op
 from .flag_faults import TRIVIAL_PROGRAM, GivenFlag, check_cpu, check_flags
 from .signals import signal_name
 from .tool_errors import tool_errors
-from .vm_branches import has_branches, separate_forwarded_refs
 
 _LINE = re.compile(
     r"(?:(?P<file>[^\s:][^:]*):(?P<line>\d+):(?P<column>\d+): )?"
@@ -64,6 +66,7 @@ def run_iree_compile(
     flags: Sequence[str],
     phases: Sequence[str] = (),
     given: Sequence[GivenFlag] = (),
+    hooks: Sequence[Instrumentation] = (),
 ) -> ChildResult:
     """Compiles ``module`` (unchanged) to a ``.vmfb``.
 
@@ -71,7 +74,7 @@ def run_iree_compile(
     user chose: where they are at fault the error says so.
 
     A program with branches is stopped as VM program, repaired, and then goes
-    on: see ``vm_branches``.
+    on: see ``separate-forwarded-refs``. ``hooks`` watch that.
 
     ``phases`` names the compilation phases whose IR shall be kept, e.g.
     ``flow``. Raises HeadraceError with IREE's first error, its place, and the
@@ -87,14 +90,16 @@ def run_iree_compile(
         child = _Child(flags, given)
         asked = [*flags, f"--dump-compilation-phases-to={dumps}"] if phases else [*flags]
         whole = not any(flag.startswith(("--compile-to", "--compile-from")) for flag in flags)
-        if whole and has_branches(module):
+        settings = pipelines.Settings(has_branches=whole and has_branches(module))
+        repair = pipelines.build(pipelines.AFTER_IREE, settings)
+        if repair.steps:
             repaired = Path(folder, "repaired.mlirbc")
             first = child.compile(
                 module, source, Path(folder, "vm.mlir"), [*asked, "--compile-to=vm"]
             )
             start = time.perf_counter()
             program = parse_module_file(Path(folder, "vm.mlir"), module.context)
-            separate_forwarded_refs(program)
+            repair.run(program, hooks, verify_each=False)
             ir.write_bytecode(program, repaired)
             first = replace(first, seconds=first.seconds + time.perf_counter() - start)
             last = child.compile(program, repaired, output, [*flags, "--compile-from=vm"])

@@ -113,21 +113,21 @@ def _text(op: ir.Operation, name: str) -> str | None:
 class Reader(Instrumentation):
     """Reads the program where its collectives and matmuls are plain to see.
 
-    ``matmuls_before`` and ``collectives_before`` name the passes before which
-    each is read; time taken by every pass is noted on the way.
+    Matmuls once all scaled ones are formed, and none is lowered; collectives once
+    loops are pipelined. Time taken by every pass is noted on the way.
     """
 
-    matmuls_before: str
-    collectives_before: str
     matmuls: list[Matmul] = field(default_factory=list[Matmul])
     collectives: list[Collective] = field(default_factory=list[Collective])
     loops: list[LoopWork] = field(default_factory=list[LoopWork])
     passes: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
 
-    def before(self, step: Step, module: ir.Operation) -> None:
-        if step.name == self.matmuls_before:
+    def stage_ends(self, stage: str, module: ir.Operation) -> None:
+        if stage == "matmuls":
             self.matmuls = read_matmuls(module)
-        if step.name == self.collectives_before:
+
+    def stage_begins(self, stage: str, module: ir.Operation) -> None:
+        if stage == "lowering":
             self.collectives = read_collectives(module)
             self.loops = read_loop_work(module)
 
