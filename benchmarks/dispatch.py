@@ -157,7 +157,7 @@ def comparison(rows: list[Row]) -> list[str]:
 def build(text: str, row: Row, runnable: bool, cpu: str) -> bytes:
     """Compiles one configuration, to the end if it shall run; fills in the row."""
     from headrace.compiler.iree.child import run_iree_compile
-    from headrace.compiler.report import phases as report_phases
+    from headrace.compiler.report.phases import PHASES, read_phases
     from headrace.compiler.targets import find_target
     from headrace.dialects.ir.bindings import make_context
     from headrace.dialects.ir.parsing import parse_module
@@ -170,12 +170,12 @@ def build(text: str, row: Row, runnable: bool, cpu: str) -> bytes:
         lower(module, HEADRACE[row.configuration], cpu)
     if not runnable:
         flags += ("--compile-to=stream",)
-    child = run_iree_compile(module, flags, report_phases.PHASES)
+    child = run_iree_compile(module, flags, PHASES)
     phases = {name: without_structured_loops(phase) for name, phase in child.phases.items()}
-    counts: dict[str, Any] = report_phases.read_phases(phases)
-    row.launches = counts["launches_per_run"]
-    row.bytes_written = counts["bytes_written_per_run"]
-    row.transient_bytes = counts["transient_bytes"]
+    counts = read_phases(phases)
+    row.launches = counts.launches_per_run
+    row.bytes_written = counts.bytes_written_per_run
+    row.transient_bytes = counts.transient_bytes
     return child.vmfb
 
 

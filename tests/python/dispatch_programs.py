@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import iree.runtime as rt
@@ -10,7 +10,7 @@ import numpy as np
 from headrace.compiler import pipelines
 from headrace.compiler.iree.child import run_iree_compile
 from headrace.compiler.iree.element_types import Array
-from headrace.compiler.report import phases as report_phases
+from headrace.compiler.report.phases import PHASES, read_phases
 from headrace.compiler.targets import find_target
 from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
@@ -50,8 +50,8 @@ def compiled(
 ) -> tuple[bytes, dict[str, object]]:
     """The program, and what its phases say of launches and bytes."""
     flags = find_target(target).flags("channel", 1, cpu)
-    child = run_iree_compile(module, flags, report_phases.PHASES)
-    return child.vmfb, report_phases.read_phases(child.phases)
+    child = run_iree_compile(module, flags, PHASES)
+    return child.vmfb, asdict(read_phases(child.phases))
 
 
 class Program:

@@ -130,4 +130,6 @@ def test_costs_are_reported(name: str) -> None:
     assert report["bytes_written_per_run"] >= report["bytes_written"] > 0
     assert report["transient_bytes"] > 0
     assert report["iree_seconds"] > 0
-    assert 0 < sum(p["seconds"] for p in report["passes"]) < report["headrace_seconds"]
+    # What runs after the hand-over is in IREE's time.
+    before = [p["seconds"] for p in report["passes"] if p["name"] != "separate-forwarded-refs"]
+    assert 0 < sum(before) < report["headrace_seconds"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import headrace
@@ -65,7 +66,7 @@ def test_kinds_of_products_add_up() -> None:
     work = LoopWork(3, {8: 10**12, 32: 10**12}, pipelined_bytes=10**9, other_bytes=10**9)
     rates = rates_of("sm_90")
     assert rates.fp8 is not None
-    found: Any = timeline([work], "sm_90")["loops"]
+    found: Any = asdict(timeline([work], "sm_90"))["loops"]
     compute, half = 1e12 / rates.fp8 + 1e12 / rates.single, 1e9 / rates.link
     assert found[0]["compute_seconds"] == pytest.approx(compute)
     # What is not pipelined is exposed whatever there is to compute.
@@ -74,7 +75,7 @@ def test_kinds_of_products_add_up() -> None:
 
 
 def test_unknown_sizes_are_null() -> None:
-    found: Any = timeline([LoopWork(None, known=False)], "cpu")["loops"]
+    found: Any = asdict(timeline([LoopWork(None, known=False)], "cpu"))["loops"]
     assert found == [
         {
             "trips": None,
