@@ -50,7 +50,7 @@ class Report:
     ]
     passes: Annotated[
         list[PassTime],
-        "time per pass, native ones and those around the pipeline too",
+        "`name` and `seconds` of each pass that ran, native ones included",
     ]
     encoding_fusion: Annotated[
         EncodingFusion,
@@ -66,8 +66,11 @@ class Report:
     ]
     phases: Phases
     headrace_seconds: Annotated[float, "from the parsed module to the hand-over"]
-    iree_seconds: Annotated[float | None, "in `iree-compile`"]
-    target: Annotated[str, "as given"]
+    iree_seconds: Annotated[
+        float | None,
+        "in `iree-compile`, and the pass `separate-forwarded-refs`; null where neither ran",
+    ]
+    target: Annotated[str, "for which it was compiled"]
     options: Annotated[dict[str, object], "what the result depends on besides"]
     versions: Annotated[dict[str, str], "of headrace and the packages that the result depends on"]
 
