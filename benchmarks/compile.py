@@ -133,11 +133,10 @@ def stock_wire_bytes(source: Path) -> int | None:
     from headrace.compiler.report.reader import read_collectives, wire_bytes
     from headrace.dialects.ir.bindings import make_context
     from headrace.dialects.ir.parsing import parse_module_file
-    from headrace.passes.pipeline import Pipeline
 
     module = parse_module_file(source, make_context())
-    steps = (*pipelines.FRONTEND, *pipelines.INPUT)
-    Pipeline.parse(f"builtin.module({','.join(steps)})").run(module)
+    stages = ("frontend", "stablehlo-input")
+    pipelines.build(stages, pipelines.Settings()).run(module)
     return wire_bytes(read_collectives(module))
 
 

@@ -156,7 +156,7 @@ def comparison(rows: list[Row]) -> list[str]:
 def build(text: str, row: Row, runnable: bool, cpu: str) -> bytes:
     """Compiles one configuration, to the end if it shall run; fills in the row."""
     from headrace.compiler.iree.child import run_iree_compile
-    from headrace.compiler.report import phases as report_phases
+    from headrace.compiler.report.phases import PHASES, read_phases
     from headrace.dialects.ir.bindings import make_context
     from headrace.dialects.ir.parsing import parse_module
     from headrace.passes.targets.lookup import find_target
@@ -169,12 +169,12 @@ def build(text: str, row: Row, runnable: bool, cpu: str) -> bytes:
         lower(module, HEADRACE[row.configuration], cpu)
     if not runnable:
         flags += ("--compile-to=stream",)
-    child = run_iree_compile(module, flags, report_phases.PHASES)
+    child = run_iree_compile(module, flags, PHASES)
     phases = {name: without_structured_loops(phase) for name, phase in child.phases.items()}
-    counts: dict[str, Any] = report_phases.read_phases(phases)
-    row.launches = counts["launches_per_run"]
-    row.bytes_written = counts["bytes_written_per_run"]
-    row.transient_bytes = counts["transient_bytes"]
+    counts = read_phases(phases)
+    row.launches = counts.launches_per_run
+    row.bytes_written = counts.bytes_written_per_run
+    row.transient_bytes = counts.transient_bytes
     return child.vmfb
 
 
@@ -194,14 +194,14 @@ def without_structured_loops(text: str) -> str:
 def lower(module: Any, multi_use: bool, cpu: str) -> None:
     """headrace's passes."""
     from headrace.compiler import pipelines
-    from headrace.compiler.driver import device_count
+    from headrace.compiler.inputs.contents import Contents
     from headrace.passes.pipeline import Pipeline
     from headrace.passes.targets.lookup import find_target
 
     text = pipelines.default_pipeline(
         find_target("cpu").pass_target(cpu),
         "channel",
-        device_count(module, None),
+        Contents(module).device_count(None),
         multi_use=multi_use,
     )
     Pipeline.parse(text).run(module)

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ..dialects import ir, verifier
-from ..dialects.ops.device_tables import highest_device_id
 from ..passes.pipeline import Instrumentation, NativePass, Step
 from ..passes.remarks import collect_remarks
 from ..passes.targets.lookup import find_target
 from ..passes.targets.target import Target
 from . import metadata, pipelines
+from .debugging.ir_printing import after_each_step
+from .debugging.timing import Timing
 from .files import write_file
 from .inputs.input_forms import Source, load_module
-from .inputs.program_checks import check_known, check_program
-from .inputs.torch_programs import lower_torch
-from .iree.child import run_iree_compile
+from .iree.child import ChildResult, run_iree_compile
 from .iree.flag_faults import GivenFlag
 from .options import CompileOptions
-from .report import phases as report_phases, reader as report
-from .report.encodings import EncodingReader
+from .program import Program, read_program
+from .report.phases import PHASES
+from .report.report import ReportReaders
 from .report.rounding_analysis import RoundingReader
 from .unlowered import check_lowered, explain_unlowered
 
@@ -33,12 +32,13 @@ class CompileResult:
     """What a compilation gave.
 
     ``module`` is the module as handed to IREE, in the context of the input;
+    ``report`` is what ``--report`` writes;
     ``vmfb`` is None after ``emit="mlir"``; ``remarks`` say what passes did not
     do, and why.
     """
 
     module: ir.Operation
-    report: report.Report
+    report: dict[str, object]
     vmfb: bytes | None
     remarks: tuple[ir.Diagnostic, ...]
 
@@ -65,61 +65,62 @@ def compile_program(source: Source, target: str = "cpu", **options: Any) -> Comp
 def compile_with(
     source: Source, options: CompileOptions, hooks: Sequence[Instrumentation] = ()
 ) -> CompileResult:
-    """``compile_program`` with the options as one object; ``hooks`` watch the passes."""
+    """``compile_program`` with the options as one object; ``hooks`` watch all passes."""
     target = find_target(options.target)
-    form = options.collectives or target.collectives
     module = load_module(source, ir.make_context())
     ir.prepare_context(module.context)
-    devices = device_count(module, options.devices)
-    order = options.pipeline_order
-    reader = report.Reader(pipelines.matmuls_read_before(order), pipelines.FIRST_LOWERING)
-    multi_use = options.experimental_multi_use_encoding_fusion
-    pass_target = target.pass_target(options.cpu)
-    pipeline = pipelines.build(pass_target, form, devices, options.pipeliner(), order, multi_use)
-    encodings = EncodingReader(pass_target, multi_use, compare=options.report)
-    roundings = RoundingReader(pipelines.FIRST_LOWERING)
-    extra = [IrDumper(options.dump_ir)] if options.dump_ir is not None else []
+    timing = Timing()
+    watching = [*hooks, timing]
+    if options.dump_ir is not None:
+        watching.append(after_each_step(Path(options.dump_ir)))
 
-    start = time.perf_counter()
     with module.context, module.location, collect_remarks() as remarks:
-        module = module.clone().operation
-        _select_function(module, options.function)
-        try:
-            check_known(module)
-            lower_torch(module, pass_target)
-            check_program(module)
-            functions = metadata.describe_functions(module, target.name, form, devices)
-            instrumentation = [*hooks, Checkpoints(), reader, roundings, encodings, *extra]
-            pipeline.run(module, instrumentation, verify_each=False)
-        except ir.HeadraceError as error:
-            raise explain_unlowered(error) from error
-        check_lowered(module)
-        metadata.attach(module, roundings.noted(functions))
-    headrace_seconds = time.perf_counter() - start
+        program, readers = _run_passes(module, options, target, watching)
+    seconds = timing.total()
+    child = None if options.emit == "mlir" else _hand_over(program, options, watching)
 
-    entries: report.Report = {
-        **reader.entries(target.name),
-        **encodings.entries(),
-        **report_phases.no_phases(),
-        "headrace_seconds": headrace_seconds,
-        "iree_seconds": None,
-        "target": target.name,
-        "options": {**options.as_json(), "collectives": form, "devices": devices},
-        "versions": report.versions(),
-    }
-    if options.emit == "mlir":
-        return CompileResult(module, entries, None, tuple(remarks))
-    child = run_iree_compile(
-        module,
-        iree_flags(target, options, form, devices),
-        report_phases.PHASES if options.report else (),
-        given_flags(target, options),
+    # As chosen: what the result depends on.
+    chosen = replace(options, collectives=program.form, devices=program.devices)
+    report = readers.report(chosen, timing.steps(), seconds, child).as_json()
+    if child is None:
+        return CompileResult(program.module, report, None, tuple(remarks))
+    found = (*remarks, *child.diagnostics)
+    return CompileResult(program.module, report, child.vmfb, found)
+
+
+def _run_passes(
+    module: ir.Operation,
+    options: CompileOptions,
+    target: Target,
+    hooks: Sequence[Instrumentation],
+) -> tuple[Program, ReportReaders]:
+    """The program as IREE is handed it, metadata included, and what was read on the way."""
+    watching = [*hooks, Checkpoints()]
+    roundings = RoundingReader()
+    try:
+        program = read_program(module, options, target, watching)
+        readers = ReportReaders(program.settings, compare=options.report)
+        pipeline = pipelines.build_default(program.settings)
+        watching += [*readers.hooks, roundings]
+        pipeline.run(program.module, watching, verify_each=False)
+    except ir.HeadraceError as error:
+        raise explain_unlowered(error) from error
+    check_lowered(program.module)
+    metadata.attach(program.module, roundings.noted(program.functions))
+    return program, readers
+
+
+def _hand_over(
+    program: Program, options: CompileOptions, hooks: Sequence[Instrumentation]
+) -> ChildResult:
+    """What IREE makes of the program."""
+    return run_iree_compile(
+        program.module,
+        iree_flags(program.target, options, program.form, program.devices),
+        PHASES if options.report else (),
+        given_flags(program.target, options),
+        hooks,
     )
-    entries["iree_seconds"] = child.seconds
-    entries["headrace_seconds"] = headrace_seconds + child.writing_seconds
-    if options.report:
-        entries |= report_phases.read_phases(child.phases)
-    return CompileResult(module, entries, child.vmfb, (*remarks, *child.diagnostics))
 
 
 def iree_flags(target: Target, options: CompileOptions, form: str, devices: int) -> tuple[str, ...]:
@@ -135,43 +136,6 @@ def given_flags(target: Target, options: CompileOptions) -> list[GivenFlag]:
         (flag,) = target.cpu_flags(options.cpu)
         found.insert(0, GivenFlag(flag, f"--cpu={options.cpu}"))
     return found
-
-
-def device_count(module: ir.Operation, wanted: int | None) -> int:
-    """How many devices the program is for.
-
-    The module's ``num_replicas * num_partitions``; where it states neither,
-    ``wanted``, else one more than the highest id that a collective names.
-    Raises HeadraceError if ``wanted`` does not fit.
-    """
-    names = [f"mhlo.{n}" for n in ("num_replicas", "num_partitions")]
-    if not any(name in module.attributes for name in names):
-        return wanted or highest_device_id(ir.walk(module)) + 1
-    stated = 1
-    for name in names:
-        if name in module.attributes:
-            stated *= ir.IntegerAttr(module.attributes[name]).value
-    if wanted not in (None, stated):
-        raise ir.HeadraceError(
-            f"the module is for {stated} devices (mhlo.num_replicas * mhlo.num_partitions), "
-            f"--devices={wanted} does not fit"
-        )
-    return stated
-
-
-def _select_function(module: ir.Operation, name: str | None) -> None:
-    """Makes all public functions but ``name`` private, so that they go."""
-    functions = metadata.public_functions(module)
-    names = [metadata.function_name(f) for f in functions]
-    if not names:
-        raise ir.HeadraceError("the module has no public function with a body")
-    if name is None:
-        return
-    if name not in names:
-        raise ir.HeadraceError(f"no public function '{name}'; there is: {', '.join(names)}")
-    for function in functions:
-        if metadata.function_name(function) != name:
-            function.attributes["sym_visibility"] = ir.StringAttr.get("private")
 
 
 class Checkpoints(Instrumentation):
@@ -209,24 +173,3 @@ class Checkpoints(Instrumentation):
             note = ir.Diagnostic("note", f"after pass {', '.join(self._since)}")
             raise ir.HeadraceError(*error.diagnostics, note) from None
         self._since.clear()
-
-
-class IrDumper(Instrumentation):
-    """Writes the module after each pass: ``DIR/07-commute-collectives.mlir``."""
-
-    def __init__(self, folder: str | Path) -> None:
-        self._folder = Path(folder)
-        self._count = 0
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            # What an earlier run left would mix with this one's files.
-            for old in self._folder.glob("[0-9][0-9]-*.mlir"):
-                old.unlink()
-        except OSError as error:
-            raise ir.HeadraceError(f"cannot write to '{folder}': {error.strerror}") from None
-
-    def after(self, step: Step, module: ir.Operation, seconds: float) -> None:
-        self._count += 1
-        write_file(
-            self._folder / f"{self._count:02}-{step.name}.mlir", str(module).encode() + b"\n"
-        )

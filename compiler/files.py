@@ -25,10 +25,12 @@ def check_writable(path: str | Path) -> None:
         raise ir.HeadraceError(f"cannot write '{path}': {error.strerror}") from None
 
 
-def write_file(path: str | Path, data: bytes) -> None:
+def write_file(path: str | Path, data: bytes, *, make_folder: bool = False) -> None:
     """Writes a file in one step; HeadraceError if it cannot be written."""
     target = Path(path)
     try:
+        if make_folder:
+            target.parent.mkdir(parents=True, exist_ok=True)
         if target.exists() and not target.is_file():  # a device or pipe
             target.write_bytes(data)
             return

@@ -5,11 +5,14 @@ from __future__ import annotations
 import dataclasses
 import typing
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Literal, Self
 
 from ..dialects import ir
-from ..passes.loops.pipeline_collectives import PipelineCollectives, mode_of_kinds
+from ..passes.base import optional_type
+from ..passes.loops.pipeline_collectives import KINDS, MODES, mode_of_kinds
 from ..passes.registry import suggestion
+from .pipelines import Settings
 
 Collectives = Literal["channel", "devices"]
 OptLevel = Literal["O0", "O1", "O2", "O3"]
@@ -35,30 +38,85 @@ class CompileOptions:
     and costs memory; it is for testing and may go away, and no other option
     turns it on. ``report`` asks for the part of the report that is read
     from IREE's own phases. Raises HeadraceError for a wrong value.
+
+    On command lines all have the name of their field, or ``flag``; those
+    without a help text differ between the tools, and are theirs to write.
     """
 
-    target: str = "cpu"
-    cpu: str = field(default="host", metadata={"help": "CPU that target cpu compiles for"})
-    collectives: Collectives | None = None
-    devices: int | None = None
-    function: str | None = None
-    opt_level: OptLevel | None = None
-    pipeline_collectives: tuple[str, ...] = ()
-    pipeline_order: PipelineOrder = "after-matmul"
-    pipeline_budget: int | None = None
-    experimental_multi_use_encoding_fusion: bool = False
+    target: str = field(default="cpu", metadata={"help": "default: cpu", "metavar": "T"})
+    cpu: str = field(
+        default="host",
+        metadata={"help": "CPU for --target=cpu; default: host", "metavar": "NAME"},
+    )
+    collectives: Collectives | None = field(
+        default=None,
+        metadata={
+            "help": "devices: one program for all devices; channel: one per device, "
+            "with RCCL/NCCL channels; default: devices for cpu and vmvx, else channel",
+            "metavar": "FORM",
+        },
+    )
+    devices: int | None = field(
+        default=None, metadata={"help": "default: as the module says", "metavar": "N"}
+    )
+    function: str | None = field(
+        default=None,
+        metadata={"help": "this public function only; default: all", "metavar": "NAME"},
+    )
+    opt_level: OptLevel | None = field(
+        default=None, metadata={"help": "handed to IREE", "metavar": "O0..O3"}
+    )
+    pipeline_collectives: tuple[str, ...] = field(
+        default=(),
+        metadata={
+            "help": "which collectives are moved between loop trips, e.g. all-reduce:off; "
+            f"kinds: all, {', '.join(KINDS)}; modes: {', '.join(MODES)} (ops with "
+            "headrace.pipeline only); may be repeated, the last one wins; default: all:on",
+            "metavar": "KIND:MODE",
+        },
+    )
+    pipeline_order: PipelineOrder = field(
+        default="after-matmul",
+        metadata={
+            "help": "after-matmul (default) or before-matmul: loops are pipelined after or "
+            "before fp8 matmuls are formed",
+            "metavar": "ORDER",
+        },
+    )
+    pipeline_budget: int | None = field(
+        default=None,
+        metadata={
+            "help": "how much more a loop may carry from trip to trip; default: any",
+            "metavar": "BYTES",
+        },
+    )
+    experimental_multi_use_encoding_fusion: bool = field(
+        default=False,
+        metadata={
+            "help": "let a dispatch store a value both plain and packed, which saves a launch and "
+            "costs memory; for testing, and may go away; --report says what it saved and added"
+        },
+    )
     emit: Emit = "vmfb"
     report: bool = False
-    dump_ir: str | None = None
-    iree_flags: tuple[str, ...] = ()
+    iree_flags: tuple[str, ...] = field(
+        default=(),
+        metadata={
+            "help": "further flag for iree-compile, e.g. --iree-flag=--iree-llvmcpu-debug-symbols",
+            "metavar": "FLAG",
+            "flag": "--iree-flag",
+        },
+    )
+    dump_ir: str | None = field(
+        default=None, metadata={"help": "write the IR after each pass", "metavar": "DIR"}
+    )
 
     def __post_init__(self) -> None:
-        for name, known in _choices().items():
-            value = getattr(self, name)
-            if value is not None and value not in known:
-                raise ir.HeadraceError(
-                    f"{option_name(name)} must be one of {', '.join(known)}, got '{value}'"
-                )
+        for option in compile_option_list():
+            value = getattr(self, option.name)
+            if option.choices and value is not None and value not in option.choices:
+                known = ", ".join(option.choices)
+                raise ir.HeadraceError(f"{option.flag} must be one of {known}, got '{value}'")
         if self.devices is not None and self.devices < 1:
             raise ir.HeadraceError(f"--devices must be at least 1, got {self.devices}")
         if self.devices is not None and self.devices > _INT32_MAX:
@@ -80,47 +138,81 @@ class CompileOptions:
     @classmethod
     def make(cls, **values: Any) -> Self:
         """The options by name; HeadraceError for a name that is none."""
-        names = [f.name for f in dataclasses.fields(cls)]
+        known = {option.name: option for option in compile_option_list()}
         for name in values:
-            if name not in names:
-                raise ir.HeadraceError(f"unknown option '{name}'{suggestion(name, names)}")
-        for name in ("iree_flags", "pipeline_collectives"):
-            given = values.get(name, ())
-            values[name] = (given,) if isinstance(given, str) else tuple(given)
-            if not all(isinstance(value, str) for value in values[name]):
-                raise ir.HeadraceError(f"{name} takes strings, got {given!r}")
-        for name in ("devices", "pipeline_budget"):
-            given = values.get(name)
-            if given is not None and (isinstance(given, bool) or not isinstance(given, int)):
-                raise ir.HeadraceError(f"{name} takes an integer, got {given!r}")
-        for name in ("experimental_multi_use_encoding_fusion", "report"):
-            if not isinstance(values.get(name, False), bool):
-                raise ir.HeadraceError(f"{name} takes True or False, got {values[name]!r}")
-        return cls(**values)
+            if name not in known:
+                raise ir.HeadraceError(f"unknown option '{name}'{suggestion(name, list(known))}")
+        return cls(**{name: known[name].checked(value) for name, value in values.items()})
 
-    def pipeliner(self) -> PipelineCollectives:
-        """The pass as these options want it."""
-        budget = -1 if self.pipeline_budget is None else self.pipeline_budget
-        return PipelineCollectives(modes=self.pipeline_collectives, budget=budget)
+    def settings(self, target: str, form: str, devices: int) -> Settings:
+        """What these options ask of the passes."""
+        return Settings(
+            target,
+            form,
+            devices,
+            modes=self.pipeline_collectives,
+            budget=-1 if self.pipeline_budget is None else self.pipeline_budget,
+            order=self.pipeline_order,
+            experimental_multi_use_encoding_fusion=self.experimental_multi_use_encoding_fusion,
+        )
 
     def as_json(self) -> dict[str, object]:
         """The options that the result depends on, for the report."""
-        found = dataclasses.asdict(self)
+        found: dict[str, object] = dataclasses.asdict(self)
         del found["target"], found["report"], found["dump_ir"]
-        found["iree_flags"] = list(self.iree_flags)
-        found["pipeline_collectives"] = list(self.pipeline_collectives)
-        return found
+        lists = (option.name for option in compile_option_list() if option.is_list)
+        return found | {name: list(getattr(self, name)) for name in lists}
+
+
+@dataclass(frozen=True)
+class CompileOption:
+    """A field of ``CompileOptions``: what it takes, and how command lines write it."""
+
+    name: str
+    flag: str
+    type: Any  # without None
+    optional: bool
+    metavar: str | None
+    help: str  # empty for what differs between the tools
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        return typing.get_args(self.type) if typing.get_origin(self.type) is Literal else ()
+
+    @property
+    def is_list(self) -> bool:
+        return typing.get_origin(self.type) is tuple
+
+    def checked(self, value: Any) -> Any:
+        """``value``, of lists as a tuple; HeadraceError for one of another type."""
+        if self.is_list:
+            found: tuple[Any, ...] = (value,) if isinstance(value, str) else tuple(value)
+            if not all(isinstance(part, str) for part in found):
+                raise ir.HeadraceError(f"{self.name} takes strings, got {value!r}")
+            return found
+        kind = {int: "an integer", bool: "True or False"}.get(self.type)
+        if kind and type(value) is not self.type and not (self.optional and value is None):
+            raise ir.HeadraceError(f"{self.name} takes {kind}, got {value!r}")
+        return value
+
+
+@cache
+def compile_option_list() -> tuple[CompileOption, ...]:
+    """All of them, in the order of command lines."""
+    hints = typing.get_type_hints(CompileOptions)
+    return tuple(
+        CompileOption(
+            f.name,
+            f.metadata.get("flag", "--" + f.name.replace("_", "-")),
+            optional_type(hints[f.name]) or hints[f.name],
+            optional_type(hints[f.name]) is not None,
+            f.metadata.get("metavar"),
+            f.metadata.get("help", ""),
+        )
+        for f in dataclasses.fields(CompileOptions)
+    )
 
 
 def option_name(field_name: str) -> str:
     """``opt_level`` as it is written on the command line: ``--opt-level``."""
-    return "--" + field_name.replace("_", "-")
-
-
-def _choices() -> dict[str, tuple[str, ...]]:
-    return {
-        "collectives": typing.get_args(Collectives),
-        "opt_level": typing.get_args(OptLevel),
-        "emit": typing.get_args(Emit),
-        "pipeline_order": typing.get_args(PipelineOrder),
-    }
+    return next(option.flag for option in compile_option_list() if option.name == field_name)

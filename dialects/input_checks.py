@@ -9,13 +9,9 @@ from __future__ import annotations
 import math
 
 from . import ir
+from .device_counts import COUNTS
 from .ops.constraints import MAX_DEVICE_COUNT
 
-DEVICE_COUNTS = tuple(
-    f"{dialect}.{count}"
-    for dialect in ("mhlo", "headrace")
-    for count in ("num_replicas", "num_partitions")
-)
 _SHARDINGS = ("mhlo.sharding", "headrace.sharding")
 # Of which kind they are on any op, and what that is called.
 _KINDS: dict[str, tuple[type[ir.Attribute], str]] = {
@@ -74,7 +70,7 @@ def check_device_counts(module: ir.Operation) -> None:
     """Raises HeadraceError where a device count of the module is no positive
     integer, or so large that no analysis can hold a number for each device."""
     total = 1
-    for name in DEVICE_COUNTS:
+    for name in (f"{dialect}.{count}" for dialect in ("mhlo", "headrace") for count in COUNTS):
         if name not in module.attributes:
             continue
         found = module.attributes[name]

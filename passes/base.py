@@ -127,20 +127,20 @@ def _type_text(hint: Any) -> str:
         return "|".join(get_args(hint))
     if get_origin(hint) is tuple:
         return "list"
-    if inner := _optional(hint):
+    if inner := optional_type(hint):
         return f"{_type_text(inner)}|none"
     return str(hint.__name__)
 
 
-def _optional(hint: Any) -> Any:
-    """``X`` of ``X | None``; None for other types."""
+def optional_type(hint: Any) -> Any:
+    """``X`` of a field of type ``X | None``; None for other types."""
     if get_origin(hint) not in (types.UnionType, typing.Union):
         return None
     return next(a for a in get_args(hint) if a is not type(None))
 
 
 def _parse_value(hint: Any, text: str) -> object:
-    if inner := _optional(hint):
+    if inner := optional_type(hint):
         return None if text == "none" else _parse_value(inner, text)
     if get_origin(hint) is typing.Literal:
         if text not in get_args(hint):

@@ -62,6 +62,12 @@ class Instrumentation:
     def begin(self, steps: Sequence[Step], module: ir.Operation) -> None:
         """Before anything runs or is verified."""
 
+    def stage_begins(self, stage: str, module: ir.Operation) -> None:
+        """Before the first step of a named stage."""
+
+    def stage_ends(self, stage: str, module: ir.Operation) -> None:
+        """After the last step of a named stage."""
+
     def before(self, step: Step, module: ir.Operation) -> None: ...
 
     def after(self, step: Step, module: ir.Operation, seconds: float) -> None: ...
@@ -76,11 +82,28 @@ class Instrumentation:
         """After the last step."""
 
 
-class Pipeline:
-    """A list of steps on a ``builtin.module``."""
+@dataclass(frozen=True)
+class Stage:
+    """Steps with a name, which is empty where nobody gave one."""
 
-    def __init__(self, steps: Sequence[Step]) -> None:
-        self.steps = list(steps)
+    name: str
+    steps: tuple[Step, ...]
+
+
+class Pipeline:
+    """A list of steps on a ``builtin.module``, in stages."""
+
+    def __init__(self, steps: Sequence[Step] = (), stages: Sequence[Stage] = ()) -> None:
+        self.stages = list(stages) or [Stage("", tuple(steps))]
+
+    @property
+    def steps(self) -> list[Step]:
+        return [step for stage in self.stages for step in stage.steps]
+
+    def before(self, stage: str) -> Pipeline:
+        """The stages before the one of that name."""
+        names = [found.name for found in self.stages]
+        return Pipeline(stages=self.stages[: names.index(stage)])
 
     @classmethod
     def parse(cls, text: str) -> Pipeline:
@@ -120,8 +143,8 @@ class Pipeline:
             for hook in instrumentation:
                 hook.begin(self.steps, work)
             run.verify(None)
-            for step in self.steps:
-                run.step(step)
+            for stage in self.stages:
+                run.stage(stage)
             for hook in reversed(instrumentation):
                 hook.end(work)
             ir.replace_contents(target, work)
@@ -134,6 +157,14 @@ class _Run:
     module: ir.Operation
     hooks: Sequence[Instrumentation]
     verify_each: bool
+
+    def stage(self, stage: Stage) -> None:
+        for hook in self.hooks if stage.name else ():
+            hook.stage_begins(stage.name, self.module)
+        for step in stage.steps:
+            self.step(step)
+        for hook in reversed(self.hooks if stage.name else ()):
+            hook.stage_ends(stage.name, self.module)
 
     def step(self, step: Step) -> None:
         for hook in self.hooks:

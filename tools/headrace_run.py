@@ -90,9 +90,8 @@ def _checked_program(arguments: argparse.Namespace) -> str:
     devices = given.pop("devices", None)
     given.pop("function", None)
     if given:
-        name = next(iter(given)).replace("iree_flags", "iree_flag")
         raise ir.HeadraceError(
-            f"{option_name(name)} has no effect on a .vmfb, which is compiled already"
+            f"{option_name(next(iter(given)))} has no effect on a .vmfb, which is compiled already"
         )
     functions = load_functions(arguments.input)
     compiled_for = choose_function(functions, arguments.function).devices

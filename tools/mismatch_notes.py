@@ -137,10 +137,8 @@ def _flags(options: Mapping[str, Any]) -> list[str]:
     """Options of ``headrace-compile`` as they are written on its command line."""
     found: list[str] = []
     for name, value in options.items():
-        if name == "iree_flags":
-            found += [f"--iree-flag={flag}" for flag in value]
-        elif name == "pipeline_collectives":
-            found += [f"{option_name(name)}={mode}" for mode in value]
+        if name in ("iree_flags", "pipeline_collectives"):
+            found += [f"{option_name(name)}={part}" for part in value]
         elif value is True:
             found.append(option_name(name))
         elif name != "dump_ir":

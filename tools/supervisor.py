@@ -16,8 +16,8 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from types import FrameType
 
-from ..compiler.iree.signals import signal_name
 from ..dialects import ir
+from ..dialects.child_process import signal_name
 from ..passes.pipeline import Instrumentation, Step
 
 _SIZE = 4096

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ...dialects import ir
 from ...passes.pipeline import Instrumentation, NativePass, Step
+from ..files import write_file
 from .printing import TextForm
 
 ALL = ("all",)
@@ -23,7 +24,10 @@ class PrintPoints:
     only_changes: bool = False  # of those after a pass
     on_failure: bool = False
     module_scope: bool = False  # the module also for passes on functions
-    tree: Path | None = None  # a file per printout in this folder, not stderr
+    # A file per printout below this folder, not stderr: by op and step, or if
+    # ``numbered`` in the order of all runs, ``07-commute-collectives.mlir``.
+    folder: Path | None = None
+    numbered: bool = False
 
     def names(self) -> tuple[str, ...]:
         return tuple(n for n in (*self.before, *self.after) if n != "all")
@@ -31,11 +35,12 @@ class PrintPoints:
 
 @dataclass
 class IrPrinting(Instrumentation):
-    """Writes to stderr, or into a tree of files named by step and pass."""
+    """Writes to stderr, or into files."""
 
     points: PrintPoints
-    form: TextForm
+    form: TextForm = field(default_factory=TextForm)
     _index: int = 0
+    _written: int = 0
     _old: dict[str, str] = field(default_factory=dict[str, str])
 
     def begin(self, steps: Sequence[Step], module: ir.Operation) -> None:
@@ -64,11 +69,16 @@ class IrPrinting(Instrumentation):
             where = f" ({name})" if name else ""
             title = f"// -----// IR Dump {when} {step.name}{suffix}{where} //----- //"
             text = self.form.text(op)
-            if self.points.tree is None:
+            self._written += 1
+            if self.points.folder is None:
                 print(f"{title}\n{text}", file=sys.stderr, flush=True)
-            else:
-                kind = "_before" if when == "Before" else suffix.replace(" ", "_").lower()
-                _write_file(self._file(module, op, f"{self._index}_{step.name}{kind}"), text)
+                continue
+            kind = "_before" if when == "Before" else suffix.replace(" ", "_").lower()
+            name = f"{self._index}_{step.name}{kind}"
+            file = self._in_tree(self.points.folder, module, op) / f"{name}.mlir"
+            if self.points.numbered:
+                file = self.points.folder / f"{self._written:02}-{step.name}.mlir"
+            write_file(file, text.encode(), make_folder=True)
 
     def _scopes(self, step: Step, module: ir.Operation) -> Iterator[tuple[str, ir.Operation]]:
         """What the step works on, with a name to tell one from another."""
@@ -78,12 +88,23 @@ class IrPrinting(Instrumentation):
         for op in _anchored(module, step.anchors):
             yield f"'{op.name}' operation: {_symbol(op, '@') or 'no symbol'}", op
 
-    def _file(self, module: ir.Operation, op: ir.Operation, name: str) -> Path:
-        folder = self.points.tree or Path()
+    def _in_tree(self, folder: Path, module: ir.Operation, op: ir.Operation) -> Path:
         folder /= f"builtin_module_{_symbol(module) or 'no-symbol-name'}"
         if op != module:
             folder /= f"{op.name.replace('.', '_')}_{_symbol(op) or 'no-symbol-name'}"
-        return folder / f"{name}.mlir"
+        return folder
+
+
+def after_each_step(folder: Path) -> IrPrinting:
+    """Writes the module after each step of all runs; HeadraceError if the folder cannot be had."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        # What an earlier run left would mix with this one's files.
+        for old in folder.glob("[0-9][0-9]-*.mlir"):
+            old.unlink()
+    except OSError as error:
+        raise ir.HeadraceError(f"cannot write to '{folder}': {error.strerror}") from None
+    return IrPrinting(PrintPoints(after=ALL, module_scope=True, folder=folder, numbered=True))
 
 
 def _selects(names: tuple[str, ...], step: Step) -> bool:
@@ -107,11 +128,3 @@ def _symbol(op: ir.Operation, prefix: str = "") -> str:
 
 def _fingerprint(op: ir.Operation) -> str:
     return TextForm(generic=True, local_scope=True).text(op)
-
-
-def _write_file(path: Path, text: str) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    except OSError as error:
-        raise ir.HeadraceError(f"cannot write '{path}': {error.strerror}") from None

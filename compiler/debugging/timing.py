@@ -24,7 +24,9 @@ class Timing(Instrumentation):
     def __init__(self) -> None:
         self._start = time.perf_counter()
         self._around: dict[str, float] = {}
-        self._steps: dict[tuple[int, str], float] = {}
+        self._steps: dict[int, tuple[Step, float]] = {}
+        # Where the steps of a pipeline begin: in a second run they add up.
+        self._first: dict[tuple[str, ...], int] = {}
         self._index = 0
 
     @contextmanager
@@ -40,20 +42,29 @@ class Timing(Instrumentation):
         self._around[name] = self._around.get(name, 0.0) + seconds
 
     def begin(self, steps: Sequence[Step], module: ir.Operation) -> None:
-        self._index = 0
+        end = sum(map(len, self._first))
+        self._index = self._first.setdefault(tuple(map(str, steps)), end)
 
     def after(self, step: Step, module: ir.Operation, seconds: float) -> None:
-        key = (self._index, str(step))
-        self._steps[key] = self._steps.get(key, 0.0) + seconds
+        before = self._steps[self._index][1] if self._index in self._steps else 0.0
+        self._steps[self._index] = (step, before + seconds)
         self._index += 1
 
     def verified(self, step: Step | None, seconds: float) -> None:
         self._add("(verifier)", seconds)
 
+    def steps(self) -> list[tuple[Step, float]]:
+        """All that ran, in their order, and their seconds."""
+        return [self._steps[index] for index in sorted(self._steps)]
+
+    def total(self) -> float:
+        """Seconds since this was made."""
+        return time.perf_counter() - self._start
+
     def report(self) -> str:
         """The table that ``--mlir-timing`` prints."""
-        total = time.perf_counter() - self._start
-        rows = [(name, seconds) for (_, name), seconds in sorted(self._steps.items())]
+        total = self.total()
+        rows = [(str(step), seconds) for step, seconds in self.steps()]
         rows += self._around.items()
         rows.append(("(rest)", total - sum(seconds for _, seconds in rows)))
         rows.append(("Total", total))

@@ -7,10 +7,10 @@ whether per-device text follows, or an error message.
 
 from __future__ import annotations
 
-import subprocess
 import sys
 
 from ...dialects import ir
+from ...dialects.child_process import run_child
 from .jax_handover import artifact_text
 
 TEXT, ERROR = b"+", b"-"
@@ -22,13 +22,11 @@ def read_artifact(artifact: bytes, name: str) -> str:
     Raises HeadraceError, naming ``name``, if JAX is not installed or the
     artifact cannot be read, and for programs that headrace does not take.
     """
-    done = subprocess.run(
-        [sys.executable, "-m", __name__], input=artifact, capture_output=True, check=False
-    )
-    answer = done.stdout[1:].decode(errors="replace")
-    if done.stdout.startswith(TEXT):
+    output = run_child([sys.executable, "-m", __name__], artifact).output
+    answer = output[1:].decode(errors="replace")
+    if output.startswith(TEXT):
         return answer
-    if done.stdout.startswith(ERROR):
+    if output.startswith(ERROR):
         raise ir.HeadraceError(f"'{name}': {answer.removeprefix('error: ')}")
     raise ir.HeadraceError(f"'{name}' is broken: reading it crashes jaxlib")
 

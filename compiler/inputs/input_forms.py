@@ -8,17 +8,22 @@ else; each such form is either turned into that one or refused with a hint.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from ...dialects import ir
+from ...dialects.device_counts import DeviceCounts
 from ...dialects.input_checks import check_device_counts
 from ...dialects.ir.parsing import parse_module
 from ...dialects.upstream.stablehlo import call_target
 from ...passes.frontend.collectives.collectives import STABLEHLO_FORMS
 from ...passes.frontend.per_device.dimension_tilings import ANNOTATION, TO_GLOBAL, TO_LOCAL
-from ...passes.frontend.to_per_device import ToPerDevice
+from ...passes.pipeline import Instrumentation
+from .. import pipelines
+from ..pipelines import Settings
 from .artifact_child import read_artifact
+from .contents import Contents
 from .jax_handover import AUTOMATIC, per_device_text
 
 # Or one of JAX's own objects: Lowered, Exported, a module of jaxlib's.
@@ -38,16 +43,16 @@ _COMMUNICATES = frozenset(
 
 
 def load_module(source: Source | Any, context: ir.Context) -> ir.Operation:
-    """The per-device ``builtin.module`` operation of any input form.
+    """The ``builtin.module`` operation of any input form, per device but for
+    what ``make_per_device`` has still to do.
 
     ``source`` is a module of the IREE bindings (its own context is kept, and
     it stays as it is), MLIR text, MLIR bytecode, a ``jax.export`` artifact, a
     path of a file with one of these, or JAX's Lowered, Exported or module. A
     ``str`` is text if it has a line break or a brace, else a path.
 
-    Raises HeadraceError, with a hint, for a file that cannot be read, for
-    anything that is not MLIR, and for a program that is not per device and
-    cannot be made so without JAX's partitioner.
+    Raises HeadraceError, with a hint, for a file that cannot be read, and for
+    anything that is not MLIR.
     """
     if isinstance(source, ir.Module | ir.Operation | ir.OpView):
         module = ir.module_operation(source)
@@ -57,7 +62,8 @@ def load_module(source: Source | Any, context: ir.Context) -> ir.Operation:
         module = _parse(source, "<input>", context)
     else:
         module = _load_foreign(source, context)
-    return _per_device(module)
+    check_device_counts(module)
+    return module
 
 
 def _is_text(source: str) -> bool:
@@ -134,35 +140,29 @@ def _load_foreign(source: Any, context: ir.Context) -> ir.Operation:
     )
 
 
-def _per_device(module: ir.Operation) -> ir.Operation:
-    """``module``, or a copy of it made per device; refuses global programs."""
-    check_device_counts(module)
-    targets: set[str] = set()
-    communicates = False
-    for op in ir.walk(module):
-        name = op.name
+def make_per_device(contents: Contents, hooks: Sequence[Instrumentation] = ()) -> Contents:
+    """Makes a global program with manual parts one device's; other global ones are refused.
+
+    Returns the contents of the same module. Raises HeadraceError, with a hint, for a program
+    that cannot be made per device without JAX's partitioner.
+    """
+    for name in contents.first:
         if name.startswith("sdy."):
-            raise _shardy_error("the module", str(module))
+            raise _shardy_error("the module", str(contents.module))
         if name.startswith("vhlo."):
             raise ir.HeadraceError(f"the module is in the VHLO dialect, as text: {_JAX_HINT}")
-        targets.add(call_target(op))
-        communicates = communicates or name in _COMMUNICATES or name.startswith("headrace.")
-    if targets & {TO_LOCAL, TO_GLOBAL}:
-        module = module.clone().operation
-        with module.context, module.location:
-            ToPerDevice().run(module)
-            ir.verify_natively(module)
-        return module
-    _refuse_automatic(module, ANNOTATION in targets, communicates)
-    return module
+    targets = {call_target(op) for op in contents.named("stablehlo.custom_call")}
+    if not targets & {TO_LOCAL, TO_GLOBAL}:
+        _refuse_automatic(contents, ANNOTATION in targets)
+        return contents
+    pipeline = pipelines.build(pipelines.PER_DEVICE, Settings(has_manual_parts=True))
+    pipeline.run(contents.module, hooks, verify_each=False)
+    return Contents(contents.module)
 
 
-def _refuse_automatic(module: ir.Operation, annotated: bool, communicates: bool) -> None:
+def _refuse_automatic(contents: Contents, annotated: bool) -> None:
     """A program for JAX's partitioner: sharded, and nothing in it says how."""
-    partitions = "mhlo.num_partitions"
-    devices = 1
-    if partitions in module.attributes:
-        devices = ir.IntegerAttr(module.attributes[partitions]).value
+    module = contents.module
     names = {
         name
         for function in ir.functions_of(module)
@@ -174,6 +174,10 @@ def _refuse_automatic(module: ir.Operation, annotated: bool, communicates: bool)
     # jax.result_info tells JAX's own output from per-device text, in which a
     # program without collectives is a legal one.
     written_by_jax = "jax.result_info" in names and "mhlo.sharding" in names
+    devices = DeviceCounts.of(module, "mhlo").partitions or 1
+    communicates = any(
+        name in _COMMUNICATES or name.startswith("headrace.") for name in contents.first
+    )
     if devices > 1 and not communicates and (annotated or written_by_jax):
         raise ir.HeadraceError(AUTOMATIC.format(devices))
 

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from ...dialects import ir
+from ...dialects.device_counts import DeviceCounts
 from ...dialects.ir.parsing import parse_module
 from ...passes.frontend.to_per_device import ToPerDevice, has_manual_parts
 from .jax_dimensions import Place, bind_dimensions
@@ -43,13 +44,14 @@ def per_device_text(module: Any, places: Mapping[str, Sequence[Place]] | None = 
     text = copy.operation.get_asm(print_generic_op_form=True, enable_debug_info=True)
     received = parse_module(text, "<jax>", ir.make_context())
     with received.context, received.location:
-        if not has_manual_parts(received) and (devices := _partitions(received)) > 1:
+        devices = DeviceCounts.of(received, "mhlo").partitions or 1
+        if devices > 1 and not has_manual_parts(received):
             raise ir.HeadraceError(AUTOMATIC.format(devices))
         if places:
-            if _partitions(received) > 1:
+            if devices > 1:
                 raise ir.HeadraceError(
                     "symbolic sizes are for one device's programs; with jax.shard_map over "
-                    f"{_partitions(received)} devices headrace takes fixed shapes"
+                    f"{devices} devices headrace takes fixed shapes"
                 )
             bind_dimensions(received, places)
         ToPerDevice().run(received)
@@ -69,9 +71,3 @@ def artifact_text(artifact: bytes) -> str:
     except Exception as error:  # jaxlib has more than one class for this
         raise ir.HeadraceError(f"jaxlib cannot read the artifact: {error}") from error
     return per_device_text(module)
-
-
-def _partitions(module: ir.Operation) -> int:
-    if "mhlo.num_partitions" not in module.attributes:
-        return 1
-    return ir.IntegerAttr(module.attributes["mhlo.num_partitions"]).value

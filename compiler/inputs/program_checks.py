@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...dialects import ir
 from ..metadata import function_name, public_functions
+from .contents import Contents
 
 # IREE's own input pipeline converts or keeps these; tokens order JAX's effects.
 _FOREIGN_TYPES = ("!hal.", "!stablehlo.token")
@@ -23,22 +24,17 @@ _UNPASSED = {
 _CALLEES = {"func.call": "callee", "stablehlo.composite": "decomposition"}
 
 
-def check_known(module: ir.Operation) -> None:
+def check_known(contents: Contents) -> None:
     """Raises HeadraceError for an op that is not registered: native passes crash on some."""
-    registered: dict[str, bool] = {}
-    for op in ir.walk(module):
-        name = op.name
-        if name not in registered:
-            registered[name] = name.startswith("headrace.") or (
-                module.context.is_registered_operation(name)
-            )
-        if not registered[name]:
+    context = contents.module.context
+    for name, op in contents.first.items():
+        if not name.startswith("headrace.") and not context.is_registered_operation(name):
             raise ir.error_at(op, f"'{name}' cannot be lowered: neither headrace nor IREE knows it")
 
 
-def check_program(module: ir.Operation) -> None:
+def check_program(contents: Contents) -> None:
     """Raises HeadraceError for a signature or a recursion that nothing can compile."""
-    for function in public_functions(module):
+    for function in public_functions(contents.module):
         type_ = ir.function_type(function)
         for role, types in (("argument", type_.inputs), ("result", type_.results)):
             for index, found in enumerate(types):
@@ -50,7 +46,7 @@ def check_program(module: ir.Operation) -> None:
                         f"{_hint(str(found))}",
                     )
                 _check_passed(function, f"{role} {index}", found)
-    _check_recursion(module)
+    _check_recursion(contents)
 
 
 def _check_passed(function: ir.Operation, what: str, type_: ir.Type) -> None:
@@ -110,13 +106,12 @@ def _hint(text: str) -> str:
     return ": pass its elements one by one" if text.startswith("tuple") else ""
 
 
-def _check_recursion(module: ir.Operation) -> None:
+def _check_recursion(contents: Contents) -> None:
     """All calls are inlined, which has no end where a function calls itself."""
     calls: dict[str, dict[str, ir.Operation]] = {}
-    for op in ir.walk(module):
-        if (key := _CALLEES.get(op.name)) is not None:
-            callee = ir.FlatSymbolRefAttr(op.attributes[key]).value
-            calls.setdefault(_enclosing_function(op), {}).setdefault(callee, op)
+    for op in contents.named(*_CALLEES):
+        callee = ir.FlatSymbolRefAttr(op.attributes[_CALLEES[op.name]]).value
+        calls.setdefault(_enclosing_function(op), {}).setdefault(callee, op)
     done: dict[str, None] = {}
     for root in calls:
         _visit(root, calls, done)

@@ -9,23 +9,21 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import signal
-import subprocess
 import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 
 from ...dialects import ir
+from ...dialects.child_process import Ended, native_tool, run_child
 from ...dialects.ir.parsing import parse_module_file
+from ...passes.handover.separate_forwarded_refs import has_branches
+from ...passes.pipeline import Instrumentation
+from .. import pipelines
 from ..unlowered import without_op
 from .flag_faults import TRIVIAL_PROGRAM, GivenFlag, check_cpu, check_flags
-from .signals import signal_name
 from .tool_errors import tool_errors
-from .vm_branches import has_branches, separate_forwarded_refs
 
 _LINE = re.compile(
     r"(?:(?P<file>[^\s:][^:]*):(?P<line>\d+):(?P<column>\d+): )?"
@@ -48,15 +46,11 @@ class ChildResult:
     diagnostics: tuple[ir.Diagnostic, ...]  # warnings
 
 
-@cache
 def iree_compile_binary() -> str:
-    """The native tool; its Python wrapper of the same name takes 0.3 s to start."""
-    spec = find_spec("iree.compiler")
-    for folder in (spec.submodule_search_locations or []) if spec else []:
-        binary = Path(folder) / "_mlir_libs" / "iree-compile"
-        if binary.is_file():
-            return str(binary)
-    raise ir.HeadraceError("iree-compile is missing from the iree-base-compiler package")
+    binary = native_tool("iree-compile")
+    if binary is None:
+        raise ir.HeadraceError("iree-compile is missing from the iree-base-compiler package")
+    return binary
 
 
 def run_iree_compile(
@@ -64,6 +58,7 @@ def run_iree_compile(
     flags: Sequence[str],
     phases: Sequence[str] = (),
     given: Sequence[GivenFlag] = (),
+    hooks: Sequence[Instrumentation] = (),
 ) -> ChildResult:
     """Compiles ``module`` (unchanged) to a ``.vmfb``.
 
@@ -71,7 +66,7 @@ def run_iree_compile(
     user chose: where they are at fault the error says so.
 
     A program with branches is stopped as VM program, repaired, and then goes
-    on: see ``vm_branches``.
+    on: see ``separate-forwarded-refs``. ``hooks`` watch that.
 
     ``phases`` names the compilation phases whose IR shall be kept, e.g.
     ``flow``. Raises HeadraceError with IREE's first error, its place, and the
@@ -87,14 +82,16 @@ def run_iree_compile(
         child = _Child(flags, given)
         asked = [*flags, f"--dump-compilation-phases-to={dumps}"] if phases else [*flags]
         whole = not any(flag.startswith(("--compile-to", "--compile-from")) for flag in flags)
-        if whole and has_branches(module):
+        settings = pipelines.Settings(has_branches=whole and has_branches(module))
+        repair = pipelines.build(pipelines.AFTER_IREE, settings)
+        if repair.steps:
             repaired = Path(folder, "repaired.mlirbc")
             first = child.compile(
                 module, source, Path(folder, "vm.mlir"), [*asked, "--compile-to=vm"]
             )
             start = time.perf_counter()
             program = parse_module_file(Path(folder, "vm.mlir"), module.context)
-            separate_forwarded_refs(program)
+            repair.run(program, hooks, verify_each=False)
             ir.write_bytecode(program, repaired)
             first = replace(first, seconds=first.seconds + time.perf_counter() - start)
             last = child.compile(program, repaired, output, [*flags, "--compile-from=vm"])
@@ -131,15 +128,16 @@ class _Child:
     ) -> _Run:
         """Runs the child; HeadraceError, on account of flags or ``module``, where it fails."""
         command = [iree_compile_binary(), str(source), *flags, "-o", str(output)]
-        status, text, seconds, peak = run_measured(command)
+        ended = run_measured(command)
+        text = ended.output.decode(errors="replace")
         check_cpu(text, self.given)
         found = parse_diagnostics(text)
-        if status != 0 or not output.is_file():
+        if ended.status != 0 or not output.is_file():
             check_flags(self.given, self._trivial_failure)
-            if _is_crash(status, text):
-                raise _crash(module, flags, status, text)
-            raise _failure(found, text, status)
-        return _Run(found, seconds, peak)
+            if _is_crash(ended, text):
+                raise _crash(module, flags, ended, text)
+            raise _failure(found, text, ended)
+        return _Run(found, ended.seconds, ended.peak_bytes)
 
     def _trivial_failure(self, given: Sequence[GivenFlag]) -> str | None:
         left_out = {g.flag: None for g in self.given if g not in given}
@@ -147,40 +145,21 @@ class _Child:
         with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
             source, output = Path(folder, "trivial.mlir"), Path(folder, "trivial.vmfb")
             source.write_text(TRIVIAL_PROGRAM)
-            status, text, _, _ = run_measured(
-                [iree_compile_binary(), str(source), *flags, "-o", str(output)]
-            )
+            ended = run_measured([iree_compile_binary(), str(source), *flags, "-o", str(output)])
             written = output.is_file()
-        if status == 0:
+        if ended.status == 0:
             return None if written else "iree-compile writes no program"
-        return _crash_reason(status, text) if _is_crash(status, text) else _reason(text, status)
+        text = ended.output.decode(errors="replace")
+        return _crash_reason(ended, text) if _is_crash(ended, text) else _reason(text, ended)
 
 
-def run_measured(command: Sequence[str]) -> tuple[int, str, float, int]:
-    """Exit status (negative: a signal), what it printed, seconds, peak bytes.
-
-    One malloc arena for all threads: with one for each, as glibc has it, the
+def run_measured(command: Sequence[str]) -> Ended:
+    """One malloc arena for all threads: with one for each, as glibc has it, the
     peak on a large module is half as high again, and varies from run to run.
     """
-    environment = {"MALLOC_ARENA_MAX": "1", **os.environ}
-    with tempfile.TemporaryFile() as log:
-        start = time.perf_counter()
-        process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment
-        )
-        try:
-            _, status, usage = os.wait4(process.pid, 0)
-        except BaseException:
-            process.kill()
-            process.wait()
-            raise
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode == -signal.SIGINT:  # Ctrl-C reached the child first
-            raise KeyboardInterrupt
-        seconds = time.perf_counter() - start
-        log.seek(0)
-        text = log.read().decode(errors="replace")
-    return process.returncode, text, seconds, usage.ru_maxrss * 1024
+    return run_child(
+        command, errors_in_output=True, environment={"MALLOC_ARENA_MAX": "1", **os.environ}
+    )
 
 
 def parse_diagnostics(text: str) -> list[ir.Diagnostic]:
@@ -193,26 +172,28 @@ def parse_diagnostics(text: str) -> list[ir.Diagnostic]:
     return found
 
 
-def _is_crash(status: int, text: str) -> bool:
+def _is_crash(ended: Ended, text: str) -> bool:
     """LLVM's own handlers turn some crashes into exit codes."""
-    return not 0 <= status < 128 or "PLEASE submit a bug report" in text or "LLVM ERROR" in text
+    return (
+        not 0 <= ended.status < 128 or "PLEASE submit a bug report" in text or "LLVM ERROR" in text
+    )
 
 
-def _reason(text: str, status: int) -> str:
+def _reason(text: str, ended: Ended) -> str:
     """The first error that a child printed, with those of tools, or its first line."""
     errors = [d.message for d in parse_diagnostics(text) if d.severity == "error"]
     found = [without_op(errors[0])] if errors else []
     found += tool_errors(text)
     if found:
         return "; ".join(found)
-    lines = text.strip().splitlines() or [f"exit code {status}"]
+    lines = text.strip().splitlines() or [ended.reason]
     return lines[0].removeprefix("iree-compile: ").partition("  Try: ")[0]
 
 
-def _failure(found: Sequence[ir.Diagnostic], text: str, status: int) -> ir.HeadraceError:
+def _failure(found: Sequence[ir.Diagnostic], text: str, ended: Ended) -> ir.HeadraceError:
     errors = [d for d in found if d.severity == "error"]
     if not errors:
-        return ir.HeadraceError(f"iree-compile failed: {_reason(text, status)}")
+        return ir.HeadraceError(f"iree-compile failed: {_reason(text, ended)}")
     first = errors[0]
     reason = without_op(first.message).removesuffix(_SEE_ABOVE)
     message = f"IREE cannot compile this program: {reason}"
@@ -223,21 +204,18 @@ def _failure(found: Sequence[ir.Diagnostic], text: str, status: int) -> ir.Headr
     )
 
 
-def _crash_reason(status: int, text: str) -> str:
-    reason = next((line for line in text.splitlines() if "LLVM ERROR" in line), "")
-    if reason:
-        return reason
-    return signal_name(-status) if status < 0 else f"exit code {status}"
+def _crash_reason(ended: Ended, text: str) -> str:
+    return next((line for line in text.splitlines() if "LLVM ERROR" in line), ended.reason)
 
 
-def _crash(module: ir.Operation, flags: Sequence[str], status: int, text: str) -> ir.HeadraceError:
+def _crash(module: ir.Operation, flags: Sequence[str], ended: Ended, text: str) -> ir.HeadraceError:
     folder = Path(tempfile.mkdtemp(prefix="headrace-reproducer-"))
     source = folder / "module.mlir"
     source.write_text(str(module.get_asm(enable_debug_info=True)))
     command = shlex.join([iree_compile_binary(), str(source), *flags, "-o", os.devnull])
     (folder / "reproduce.sh").write_text(f"#!/bin/sh\n{command}\n")
     return ir.HeadraceError(
-        f"iree-compile crashed ({_crash_reason(status, text)}); "
+        f"iree-compile crashed ({_crash_reason(ended, text)}); "
         f"reproduce with: sh {folder / 'reproduce.sh'}"
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import tempfile
 import zipfile
@@ -14,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from ...dialects import ir
+from ...dialects.child_process import run_child
 from ...passes.targets.lookup import TARGETS
 from ..metadata import KEY, FunctionInfo
 from .element_types import Array, TensorType, parse_tensor_type, to_element_type
-from .signals import signal_name
 
 _CHILD = Path(__file__).with_name("runtime_child.py")
 
@@ -175,19 +174,10 @@ def _run_child(job: dict[str, Any], folder: str, vmfb: str) -> dict[str, Any]:
     """Runs a job in a process of its own; HeadraceError if that fails or dies."""
     request, reply = Path(folder, "job.json"), Path(folder, "answer.json")
     request.write_text(json.dumps({**job, "answer": str(reply)}))
-    child = subprocess.run(
-        [sys.executable, "-W", "ignore", str(_CHILD), str(request)],
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-    )
+    child = run_child([sys.executable, "-W", "ignore", str(_CHILD), str(request)])
     if not reply.is_file():
-        reason = f"exit code {child.returncode}"
-        if child.returncode < 0:
-            reason = signal_name(-child.returncode)
-        last = child.stderr.strip().splitlines()[-1:]
-        raise ir.HeadraceError(f"running '{vmfb}' crashed ({reason})", *last)
+        last = child.errors.decode(errors="replace").strip().splitlines()[-1:]
+        raise ir.HeadraceError(f"running '{vmfb}' crashed ({child.reason})", *last)
     answer: dict[str, Any] = json.loads(reply.read_text())
     if "error" in answer:
         first = str(answer["error"]).strip().splitlines()[0]

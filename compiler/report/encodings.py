@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 from ...dialects import ir
 from ...passes.analysis.trip_counts import trips_of
@@ -39,6 +39,24 @@ class NotEncoded:
     reason: str
 
 
+@dataclass(frozen=True)
+class Totals:
+    """Sums over values; None where an addend is not known."""
+
+    launches_saved: int
+    launches_saved_per_run: int | None
+    bytes_added: int | None
+
+
+@dataclass(frozen=True)
+class EncodingFusion:
+    """The values of the program, and what they come to with and without the option."""
+
+    values: list[Fused]
+    total_without_option: Totals | None
+    total_with_option: Totals | None
+
+
 @dataclass
 class EncodingReader(Instrumentation):
     """Reads what the dispatch stage did, before programs are written out per device.
@@ -66,17 +84,10 @@ class EncodingReader(Instrumentation):
         if step.name == FuseEncodings.name:
             self.fused = _read_fused(module)
 
-    def entries(self) -> dict[str, object]:
-        """The part of the report that this reader knows."""
+    def fusion(self) -> EncodingFusion:
         given, other = _totals(self.fused), _totals(self.other) if self.compare else None
-        return {
-            "encoding_fusion": {
-                "values": [asdict(f) for f in self.fused],
-                "total_without_option": other if self.multi_use else given,
-                "total_with_option": given if self.multi_use else other,
-            },
-            "not_encoded": [asdict(r) for r in self.refused],
-        }
+        totals = (other, given) if self.multi_use else (given, other)
+        return EncodingFusion(self.fused, *totals)
 
 
 def _read_fused(module: ir.Operation) -> list[Fused]:
@@ -99,15 +110,10 @@ def _types(op: ir.Operation) -> tuple[str, str, str]:
     return str(lhs.type), str(rhs.type), str(op.results[0].type)
 
 
-def _totals(values: Sequence[Fused]) -> dict[str, int | None]:
-    """Sums; None where an addend is not known."""
+def _totals(values: Sequence[Fused]) -> Totals:
     added = [v.bytes_added for v in values]
     runs = [None if v.trips is None else v.launches_saved * v.trips for v in values]
-    return {
-        "launches_saved": sum(v.launches_saved for v in values),
-        "launches_saved_per_run": _sum(runs),
-        "bytes_added": _sum(added),
-    }
+    return Totals(sum(v.launches_saved for v in values), _sum(runs), _sum(added))
 
 
 def _sum(addends: Sequence[int | None]) -> int | None:

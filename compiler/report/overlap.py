@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from ...dialects import ir
 from ...passes.analysis.matmul_work import is_matmul
@@ -26,7 +26,7 @@ class LoopOverlap:
     copies: int
 
 
-def read_overlap(module: ir.Operation, functions: list[ir.Operation]) -> list[dict[str, object]]:
+def read_overlap(module: ir.Operation, functions: list[ir.Operation]) -> list[LoopOverlap]:
     """The loops of functions in IREE's ``stream`` phase, in program order."""
     matmuls = _matmul_executables(module)
     found: list[LoopOverlap] = []
@@ -44,7 +44,7 @@ def read_overlap(module: ir.Operation, functions: list[ir.Operation]) -> list[di
                     copies=sum(op.name == "stream.cmd.copy" for op in ops),
                 )
             )
-    return [asdict(loop) for loop in found]
+    return found
 
 
 def _matmul_executables(module: ir.Operation) -> frozenset[str]:

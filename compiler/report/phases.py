@@ -7,35 +7,58 @@ live on.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Annotated
+
 from ...dialects import ir
 from ...dialects.ir.parsing import parse_module
 from ...dialects.ops.constraints import tensor_bytes
 from ...passes.analysis.trip_counts import ControlFlow, constant, stated_device
-from .overlap import read_overlap
+from .overlap import LoopOverlap, read_overlap
 
 PHASES = ("flow", "stream")
 
 _LAUNCHES = ("flow.dispatch", "flow.tensor.encode")
 
 
-def read_phases(phases: dict[str, str]) -> dict[str, object]:
+@dataclass(frozen=True)
+class Phases:
+    """None where it is not known; all of it where nobody asked IREE for its phases."""
+
+    dispatches: Annotated[
+        int | None,
+        "dispatches of one device's program, initialisers excluded",
+    ] = None
+    dispatches_per_run: Annotated[int | None, "the same, loop trips counted"] = None
+    encodes: Annotated[
+        int | None,
+        "packings of a whole tensor that are no dispatch of their own",
+    ] = None
+    encodes_per_run: Annotated[int | None, "the same, loop trips counted"] = None
+    launches: Annotated[int | None, "the sum of both"] = None
+    launches_per_run: Annotated[int | None, "the same, loop trips counted"] = None
+    bytes_written: Annotated[
+        int | None,
+        "what these write, padding of an encoding not counted",
+    ] = None
+    bytes_written_per_run: Annotated[int | None, "the same, loop trips counted"] = None
+    transient_bytes: Annotated[int | None, "largest sum of transient buffers alive at once"] = None
+    overlap: Annotated[
+        list[LoopOverlap] | None,
+        "per loop what runs at once, see [pipelining.md](pipelining.md)",
+    ] = None
+
+
+def read_phases(phases: dict[str, str]) -> Phases:
     """Dispatch counts and bytes from ``flow``, transients and overlap from ``stream``."""
     context = ir.make_context()
     flow = parse_module(phases["flow"], "flow", context)
     stream = parse_module(phases["stream"], "stream", context)
-    return {
+    return Phases(
         **_read_flow(flow),
-        "transient_bytes": _read_transients(stream),
-        "overlap": read_overlap(stream, _functions(stream)),
-    }
-
-
-def no_phases() -> dict[str, object]:
-    """The same keys where nobody asked IREE for its phases."""
-    names = [f"{name}{suffix}" for name in _FLOW_KEYS for suffix in ("", "_per_run")]
-    found: dict[str, object] = {}
-    found.update(dict.fromkeys((*names, "transient_bytes", "overlap")))
-    return found
+        transient_bytes=_read_transients(stream),
+        overlap=read_overlap(stream, _functions(stream)),
+    )
 
 
 _FLOW_KEYS = ("dispatches", "encodes", "launches", "bytes_written")
@@ -49,7 +72,7 @@ def _functions(module: ir.Operation) -> list[ir.Operation]:
     ]
 
 
-def _read_flow(module: ir.Operation) -> dict[str, object]:
+def _read_flow(module: ir.Operation) -> dict[str, int | None]:
     static: dict[str, int | None] = dict.fromkeys(_FLOW_KEYS, 0)
     per_run: dict[str, int | None] = dict.fromkeys(_FLOW_KEYS, 0)
     for function in _functions(module):
@@ -62,9 +85,9 @@ def _read_flow(module: ir.Operation) -> dict[str, object]:
                     continue
                 kind = "dispatches" if op.name == "flow.dispatch" else "encodes"
                 written = _result_bytes(op)
-                for key, amount in ((kind, 1), ("launches", 1), ("bytes_written", written)):
-                    static[key] = _add(static[key], amount, 1)
-                    per_run[key] = _add(per_run[key], amount, flow.trips(index))
+                for name, amount in ((kind, 1), ("launches", 1), ("bytes_written", written)):
+                    static[name] = _add(static[name], amount, 1)
+                    per_run[name] = _add(per_run[name], amount, flow.trips(index))
     return {**static, **{f"{key}_per_run": value for key, value in per_run.items()}}
 
 

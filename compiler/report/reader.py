@@ -1,9 +1,8 @@
-"""The report of a compilation: what travels, what multiplies, what it costs."""
+"""The part of the report on the program: what travels, and what multiplies."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-from importlib.metadata import PackageNotFoundError, version
+from dataclasses import dataclass, field
 
 from ...dialects import ir
 from ...dialects.fp8 import fp8_format
@@ -15,8 +14,8 @@ from ...passes.analysis.fp8_ancestry import comes_from_fp8
 from ...passes.analysis.matmul_work import is_product
 from ...passes.analysis.pipelined_mark import PEELED, PIPELINE_REASON
 from ...passes.analysis.trip_counts import trips_of
-from ...passes.pipeline import Instrumentation, Step
-from .timeline import LoopWork, read_loop_work, timeline
+from ...passes.pipeline import Instrumentation
+from .timeline import LoopWork, read_loop_work
 
 
 @dataclass(frozen=True)
@@ -101,36 +100,22 @@ def _text(op: ir.Operation, name: str) -> str | None:
 class Reader(Instrumentation):
     """Reads the program where its collectives and matmuls are plain to see.
 
-    ``matmuls_before`` and ``collectives_before`` name the passes before which
-    each is read; time taken by every pass is noted on the way.
+    Matmuls once all scaled ones are formed, and none is lowered; collectives once
+    loops are pipelined.
     """
 
-    matmuls_before: str
-    collectives_before: str
     matmuls: list[Matmul] = field(default_factory=list[Matmul])
     collectives: list[Collective] = field(default_factory=list[Collective])
     loops: list[LoopWork] = field(default_factory=list[LoopWork])
-    passes: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
 
-    def before(self, step: Step, module: ir.Operation) -> None:
-        if step.name == self.matmuls_before:
+    def stage_ends(self, stage: str, module: ir.Operation) -> None:
+        if stage == "matmuls":
             self.matmuls = read_matmuls(module)
-        if step.name == self.collectives_before:
+
+    def stage_begins(self, stage: str, module: ir.Operation) -> None:
+        if stage == "lowering":
             self.collectives = read_collectives(module)
             self.loops = read_loop_work(module)
-
-    def after(self, step: Step, module: ir.Operation, seconds: float) -> None:
-        self.passes.append({"name": step.name, "seconds": seconds})
-
-    def entries(self, target: str) -> dict[str, object]:
-        """The part of the report that this reader knows; estimates are for ``target``."""
-        return {
-            "collectives": [asdict(c) for c in self.collectives],
-            "wire_bytes": wire_bytes(self.collectives),
-            "matmuls": [asdict(m) for m in self.matmuls],
-            "timeline": timeline(self.loops, target),
-            "passes": self.passes,
-        }
 
 
 def wire_bytes(collectives: list[Collective]) -> int | None:
@@ -142,17 +127,3 @@ def wire_bytes(collectives: list[Collective]) -> int | None:
             return None
         total += collective.bytes * collective.trips
     return total
-
-
-def versions() -> dict[str, str]:
-    """Of headrace and the packages that the result depends on."""
-    found: dict[str, str] = {}
-    for package in ("headrace", "iree-base-compiler"):
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            found[package] = "unknown"
-    return found
-
-
-Report = dict[str, object]

@@ -12,7 +12,7 @@ from ...dialects.op_traits import FLOATS_TO_INTEGERS
 from ...dialects.upstream.contraction import contraction_loops
 from ...dialects.upstream.linalg import element_of
 from ...passes.analysis.trip_counts import loop_trips
-from ...passes.pipeline import Instrumentation, Step
+from ...passes.pipeline import Instrumentation
 from ..metadata import FunctionInfo, function_name, public_functions
 from .roundings import EXACT, WIDE_TERMS, Roundings, is_wide, spacing, worst
 
@@ -45,19 +45,18 @@ _DECISIONS = frozenset(("arith.cmpf", "arith.cmpi"))
 
 @dataclass
 class RoundingReader(Instrumentation):
-    """Reads each public function before the pass called ``reads_before``.
+    """Reads each public function before it is lowered.
 
     There is one dialect of arithmetic for all kinds of input then, and nothing
     is lowered to the integers of some target.
     """
 
-    reads_before: str
     results: dict[str, tuple[Roundings, ...]] = field(
         default_factory=dict[str, tuple[Roundings, ...]]
     )
 
-    def before(self, step: Step, module: ir.Operation) -> None:
-        if step.name == self.reads_before:
+    def stage_begins(self, stage: str, module: ir.Operation) -> None:
+        if stage == "lowering":
             for function in public_functions(module):
                 self.results[function_name(function)] = roundings_of(function)
 

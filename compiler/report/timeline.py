@@ -55,7 +55,37 @@ def read_loop_work(module: ir.Operation) -> list[LoopWork]:
     return [work for loop, work in loops.items() if PEELED not in loop.attributes]
 
 
-def timeline(loops: list[LoopWork], target: str) -> dict[str, object]:
+@dataclass(frozen=True)
+class Trip:
+    """How long a trip takes, and what of that only communicates."""
+
+    seconds: float
+    exposed_seconds: float
+
+
+@dataclass(frozen=True)
+class LoopTimeline:
+    """None where a size or a trip count is only known at run time."""
+
+    trips: int | None
+    compute_seconds: float | None = None
+    communication_seconds: float | None = None
+    before: Trip | None = None
+    after: Trip | None = None
+    bound: str | None = None
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """The loops with collectives, at the peak rates of a chip and a link."""
+
+    note: str
+    chip: str
+    link_bytes_per_second: float
+    loops: list[LoopTimeline]
+
+
+def timeline(loops: list[LoopWork], target: str) -> Timeline:
     """The report's ``timeline``: seconds per trip of each loop, and what bounds it.
 
     Before, a trip computes and communicates in turn; after, what is pipelined
@@ -63,30 +93,25 @@ def timeline(loops: list[LoopWork], target: str) -> dict[str, object]:
     only what sticks out is exposed.
     """
     rates = find_target(target).rates
-    return {
-        "note": NOTE,
-        "chip": rates.chip,
-        "link_bytes_per_second": rates.received_bytes,
-        "loops": [_loop_timeline(work, rates) for work in loops],
-    }
+    found = [_loop_timeline(work, rates) for work in loops]
+    return Timeline(NOTE, rates.chip, rates.received_bytes, found)
 
 
-def _loop_timeline(work: LoopWork, rates: Rates) -> dict[str, object]:
+def _loop_timeline(work: LoopWork, rates: Rates) -> LoopTimeline:
     if not work.known:
-        unknown = ("compute_seconds", "communication_seconds", "before", "after", "bound")
-        return {"trips": work.trips, **dict.fromkeys(unknown)}
+        return LoopTimeline(work.trips)
     compute = sum(flops / rates.flops(width) for width, flops in work.flops.items())
     hidden = work.pipelined_bytes / rates.received_bytes
     other = work.other_bytes / rates.received_bytes
     exposed = max(0.0, hidden - compute) + other
-    return {
-        "trips": work.trips,
-        "compute_seconds": compute,
-        "communication_seconds": hidden + other,
-        "before": {"seconds": compute + hidden + other, "exposed_seconds": hidden + other},
-        "after": {"seconds": compute + exposed, "exposed_seconds": exposed},
-        "bound": "compute" if compute >= hidden + other else "communication",
-    }
+    return LoopTimeline(
+        work.trips,
+        compute,
+        hidden + other,
+        before=Trip(compute + hidden + other, hidden + other),
+        after=Trip(compute + exposed, exposed),
+        bound="compute" if compute >= hidden + other else "communication",
+    )
 
 
 def _loop_around(op: ir.Operation) -> ir.Operation | None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from ...dialects import ir
+from ...dialects.device_counts import DeviceCounts
 from ...dialects.headrace import CollectiveOp
-
-_COUNTS = ("num_replicas", "num_partitions")
 
 # One program for all devices names each of them, in IREE's flags as well.
 MAX_DEVICES = 1024
@@ -13,15 +12,8 @@ MAX_DEVICES = 1024
 
 def recorded_counts(module: ir.Operation) -> tuple[int, int] | None:
     """The numbers of devices and of partitions, None where nothing is recorded."""
-    recorded = {
-        key: ir.IntegerAttr(module.attributes[f"headrace.{key}"]).value
-        for key in _COUNTS
-        if f"headrace.{key}" in module.attributes
-    }
-    if not recorded:
-        return None
-    partitions = recorded.get("num_partitions", 1)
-    return recorded.get("num_replicas", 1) * partitions, partitions
+    counts = DeviceCounts.of(module, "headrace")
+    return (counts.devices, counts.partitions or 1) if counts.are_stated else None
 
 
 def record_partitions(module: ir.Operation, devices: int) -> None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import reduce
 
 from ...dialects import ir
+from ...dialects.device_counts import DeviceCounts
 from ...dialects.headrace import DEVICE_IDS, ReplicaIdOp, as_collective, is_collective
 from ...dialects.op_traits import BRANCHES, CARRYING_LOOPS, is_pure_itself
 from ...dialects.ops.device_tables import highest_device_id
@@ -31,7 +32,6 @@ from .device_classes import (
 _DEVICE_IDS = ("stablehlo.partition_id", "stablehlo.replica_id")
 # Equal of equal operands, though they are not to be merged or left out.
 _DETERMINED = ("stablehlo.optimization_barrier", "stablehlo.rng_bit_generator")
-_COUNTS = ("headrace.num_partitions", "headrace.num_replicas")
 
 
 @dataclass(frozen=True)
@@ -52,10 +52,11 @@ class ReplicationAnalysis:
     """
 
     def __init__(self, module: ir.Operation) -> None:
-        self._partitions, self._replicas = _device_counts(module)
+        counts = DeviceCounts.of(module, "headrace")
+        self._partitions, self._replicas = _device_counts(module, counts)
         self.devices = self._partitions * self._replicas
         # Else there may be more devices than any collective names.
-        self.states_devices = any(name in module.attributes for name in _COUNTS)
+        self.states_devices = counts.are_stated
         self._equal = all_equal(self.devices)
         self._different = all_different(self.devices)
         self._solved: dict[ir.Value, Classes] = {}
@@ -229,14 +230,10 @@ def _is_determined(op: ir.Operation) -> bool:
     return op.name in _DETERMINED or (is_pure_itself(op) and op.name not in _DEVICE_IDS)
 
 
-def _device_counts(module: ir.Operation) -> tuple[int, int]:
-    """Partitions and replicas; without attributes, as many partitions as the
+def _device_counts(module: ir.Operation, stated: DeviceCounts) -> tuple[int, int]:
+    """Partitions and replicas; where none are stated, as many partitions as the
     collectives and shardings speak of."""
-
-    def count(name: str) -> int:
-        return ir.IntegerAttr(module.attributes[name]).value if name in module.attributes else 0
-
-    partitions, replicas = (count(name) for name in _COUNTS)
+    partitions, replicas = stated.partitions or 0, stated.replicas or 0
     if partitions < 1 and replicas > 1:
         # Then each replica is one device, and holds its own data.
         partitions = 1

@@ -40,7 +40,7 @@ class RaiseStablehlo(Pass):
     name = "raise-stablehlo"
 
     def run(self, module: ir.Operation) -> None:
-        grid = DeviceGrid.of(module)
+        grid = DeviceGrid.of(module, "headrace", "mhlo")
         refuse_global_programs(module, grid.partitions or 1)
         patterns = (*QUANTIZATION_PATTERNS, *collective_patterns(grid), DropShardingCall())
         apply_patterns(module, patterns)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...dialects import ir
+from ...dialects.device_counts import COUNTS
 from ..base import Pass
 
-COUNTS = ("num_partitions", "num_replicas")
 _ALIASING = "tf.aliasing_output"
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ...dialects import ir
+from ...dialects.device_counts import DeviceCounts
 from ...dialects.ir.native_passes import run_native_pipeline
 from ...dialects.upstream.stablehlo import call_target, constant_elements, i64_array
 from ..analysis.shardings import Tiling, tile_count
@@ -48,16 +49,12 @@ class ToPerDevice(Pass):
         for op in ir.walk(module):
             check_boundary(op)
         _inline_global_side(module)
-        devices = _partitions(module)
+        devices = DeviceCounts.of(module, "mhlo").partitions
+        if devices is None:
+            raise ir.error_at(module, "the module has no mhlo.num_partitions")
         for function in ir.functions_of(module):
             if _is_public(function):
                 _localize(function, devices)
-
-
-def _partitions(module: ir.Operation) -> int:
-    if "mhlo.num_partitions" not in module.attributes:
-        raise ir.error_at(module, "the module has no mhlo.num_partitions")
-    return ir.IntegerAttr(module.attributes["mhlo.num_partitions"]).value
 
 
 def _is_public(function: ir.Operation) -> bool:

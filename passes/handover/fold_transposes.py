@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ...dialects import ir
-from ...dialects.op_traits import INITS
 from ...dialects.iree.dispatch import DISPATCH_REGION
+from ...dialects.op_traits import INITS
 from ...dialects.upstream.generic import GENERIC, iterators_of, maps_of
 from ...dialects.upstream.linalg import TensorBuilder, dims_map, tensor_type
 from ...dialects.upstream.tensor import with_shape

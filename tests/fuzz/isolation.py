@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from headrace.compiler.iree.signals import signal_name
+from headrace.dialects.child_process import signal_name
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")

@@ -10,17 +10,24 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+from headrace.compiler import pipelines
 from headrace.compiler.iree.child import run_iree_compile
 from headrace.compiler.iree.element_types import Array
 from headrace.compiler.iree.runtime import run_program
 from headrace.compiler.metadata import FunctionInfo, ValueInfo
-from headrace.compiler.pipelines import BUFFERS, CLEAN_UP, DEVICES, LAST
 from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
 from headrace.passes.targets.lookup import find_target
 
-LOWERING = ",".join(("spmd-to-devices", *DEVICES, *CLEAN_UP, *BUFFERS, *LAST))
+# Without a number of devices: each program says how many it is for.
+_SEVERAL = pipelines.Settings(form="devices", devices=2)
+LOWERING = (
+    str(pipelines.build(("devices", "handover"), _SEVERAL))
+    .removeprefix("builtin.module(")
+    .removesuffix(")")
+    .replace("{devices=2}", "")
+)
 
 
 @dataclass(frozen=True)

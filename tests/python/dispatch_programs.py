@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import iree.runtime as rt
@@ -9,9 +10,10 @@ import numpy as np
 from headrace.compiler import pipelines
 from headrace.compiler.iree.child import run_iree_compile
 from headrace.compiler.iree.element_types import Array
-from headrace.compiler.report import phases as report_phases
+from headrace.compiler.report.phases import PHASES, read_phases
 from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
+from headrace.passes.dispatch.set_encodings import SetEncodings
 from headrace.passes.pipeline import Pipeline
 from headrace.passes.targets.lookup import find_target
 
@@ -23,11 +25,17 @@ def lowered(
 ) -> ir.Operation:
     """The module as IREE is handed it, collectives in channel form."""
     module = parse_module(text, "test", ir.make_context())
-    passes = pipelines.default_pipeline(target, "channel", 1, multi_use=multi_use)
-    if not estimate:
-        passes = passes.replace("set-encodings{", "set-encodings{estimate=false ")
-    Pipeline.parse(passes).run(module)
+    settings = pipelines.Settings(target, experimental_multi_use_encoding_fusion=multi_use)
+    pipeline = pipelines.build_default(settings)
+    (pipeline if estimate else without_estimate(pipeline)).run(module)
     return module
+
+
+def without_estimate(pipeline: Pipeline) -> Pipeline:
+    """The same, but matmuls are packed where that does not pay, too."""
+    return Pipeline(
+        [replace(s, estimate=False) if isinstance(s, SetEncodings) else s for s in pipeline.steps]
+    )
 
 
 def without_panels(name: str) -> str:
@@ -42,8 +50,8 @@ def compiled(
 ) -> tuple[bytes, dict[str, object]]:
     """The program, and what its phases say of launches and bytes."""
     flags = find_target(target).flags("channel", 1, cpu)
-    child = run_iree_compile(module, flags, report_phases.PHASES)
-    return child.vmfb, report_phases.read_phases(child.phases)
+    child = run_iree_compile(module, flags, PHASES)
+    return child.vmfb, asdict(read_phases(child.phases))
 
 
 class Program:

@@ -13,6 +13,7 @@ from zlib import crc32
 
 import pytest
 from headrace.compiler.iree import child as iree_child
+from headrace.dialects.child_process import Ended
 
 # Of so many programs one is compiled as users compile it.
 ONE_IN = 8
@@ -25,11 +26,11 @@ def compiling_quickly() -> Iterator[None]:
     errors are those that users see."""
     run_measured = iree_child.run_measured
 
-    def run(command: Sequence[str]) -> tuple[int, str, float, int]:
+    def run(command: Sequence[str]) -> Ended:
         source = Path(command[1])
         if source.is_file() and crc32(source.read_bytes()) % ONE_IN:
             found = run_measured([*command, _UNVERIFIED])
-            if found[0] == 0:
+            if found.status == 0:
                 return found
         return run_measured(command)
 

@@ -174,7 +174,7 @@ def print_points(arguments: Namespace) -> PrintPoints | None:
         only_changes=changes,
         on_failure=failure,
         module_scope=arguments.mlir_print_ir_module_scope,
-        tree=Path(tree) if tree else None,
+        folder=Path(tree) if tree else None,
     )
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ....dialects import ir
+from ....dialects.device_counts import DeviceCounts
 from ....dialects.headrace import CollectiveOp
 from ....dialects.ops.constraints import MAX_DEVICE_COUNT
 from ....dialects.upstream.stablehlo import channel_id
@@ -36,16 +37,8 @@ class StablehloForm:
 
 
 @dataclass(frozen=True)
-class DeviceGrid:
-    """How many replicas and partitions there are; None where nobody says."""
-
-    replicas: int | None = None
-    partitions: int | None = None
-
-    @classmethod
-    def of(cls, module: ir.Operation) -> DeviceGrid:
-        """From ``headrace.num_*`` or ``mhlo.num_*`` of the module."""
-        return cls(_count(module, "num_replicas"), _count(module, "num_partitions"))
+class DeviceGrid(DeviceCounts):
+    """The devices as a grid of replicas and partitions."""
 
     def device(self, replica: int, partition: int) -> int:
         return replica * (self.partitions or 1) + partition
@@ -61,9 +54,7 @@ class DeviceGrid:
         channel = channel_id(op) > 0
         replicas, partitions = range(self.replicas or 1), range(self.partitions or 1)
         if "use_global_device_ids" in op.attributes:
-            count = None
-            if self.replicas is not None or self.partitions is not None:
-                count = len(replicas) * len(partitions)
+            count = self.devices if self.are_stated else None
             return self._checked(op, form, rows, count, "device")
         if channel and form.between_partitions:
             rows = rows or _all(form, partitions)
@@ -103,13 +94,6 @@ def _hint(form: StablehloForm, kind: str) -> str:
     if form.between_partitions:
         return "; between partitions it takes a channel_handle"
     return "; between partitions it takes a channel_handle and use_global_device_ids"
-
-
-def _count(module: ir.Operation, name: str) -> int | None:
-    for attribute in (f"headrace.{name}", f"mhlo.{name}"):
-        if attribute in module.attributes:
-            return ir.IntegerAttr(module.attributes[attribute]).value
-    return None
 
 
 def _all(form: StablehloForm, ids: Sequence[int]) -> Groups:

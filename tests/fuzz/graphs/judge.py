@@ -12,17 +12,19 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from headrace.compiler import pipelines
 from headrace.compiler.driver import compile_program
+from headrace.compiler.inputs.contents import Contents
 from headrace.compiler.inputs.torch_programs import lower_torch
 from headrace.compiler.iree.child import run_iree_compile
 from headrace.compiler.iree.element_types import Array, parse_tensor_type
 from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
+from headrace.passes.dispatch.set_encodings import SetEncodings
 from headrace.passes.pipeline import Pipeline
 from headrace.passes.targets.lookup import find_target, target_names
 
@@ -73,10 +75,15 @@ class Setting:
         """What IREE is handed for a program whose matmuls are all packed."""
         module = parse_module(text, "graphs", ir.make_context())
         target = find_target(self.target).pass_target(self.cpu)
-        lower_torch(module, target)
-        passes = pipelines.default_pipeline(target, self._form, 1, multi_use=self.multi_use)
-        passes = passes.replace("set-encodings{", "set-encodings{estimate=false ")
-        Pipeline.parse(passes).run(module)
+        lower_torch(Contents(module), target)
+        settings = pipelines.Settings(
+            target, self._form, experimental_multi_use_encoding_fusion=self.multi_use
+        )
+        steps = [
+            replace(step, estimate=False) if isinstance(step, SetEncodings) else step
+            for step in pipelines.build_default(settings).steps
+        ]
+        Pipeline(steps).run(module)
         return module
 
     @property

@@ -19,7 +19,6 @@ from headrace.compiler.report.reader import read_collectives, wire_bytes
 from headrace.compiler.report.roundings import Roundings
 from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module_file
-from headrace.passes.pipeline import Pipeline
 from model_programs import DOTS, GATHERS, MODELS, NAMES, arrays, compiled
 
 
@@ -89,8 +88,8 @@ def test_every_gather_is_fp8(name: str) -> None:
 @pytest.mark.parametrize("name", ["fsdp_scan", "llama_fsdp"])
 def test_wire_bytes_are_half_of_stocks(name: str) -> None:
     module = parse_module_file(MODELS / name / "model.mlir", ir.make_context())
-    steps = (*pipelines.FRONTEND, *pipelines.INPUT)
-    Pipeline.parse(f"builtin.module({','.join(steps)})").run(module)
+    stages = ("frontend", "stablehlo-input")
+    pipelines.build(stages, pipelines.Settings()).run(module)
     stock = read_collectives(module)
     assert {c.element_type for c in stock} == {"bf16"}
     whole = wire_bytes(stock)
@@ -131,4 +130,6 @@ def test_costs_are_reported(name: str) -> None:
     assert report["bytes_written_per_run"] >= report["bytes_written"] > 0
     assert report["transient_bytes"] > 0
     assert report["iree_seconds"] > 0
-    assert 0 < sum(p["seconds"] for p in report["passes"]) < report["headrace_seconds"]
+    # What runs after the hand-over is in IREE's time.
+    before = [p["seconds"] for p in report["passes"] if p["name"] != "separate-forwarded-refs"]
+    assert 0 < sum(before) < report["headrace_seconds"]

@@ -14,7 +14,6 @@ from headrace.compiler import pipelines
 from headrace.compiler.iree.element_types import relative_error
 from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module_file
-from headrace.passes.pipeline import Pipeline
 from model_programs import MODELS, arrays, compiled
 from test_pipelined_models import collectives, handed_over, results
 
@@ -59,9 +58,9 @@ def test_gradients_are_scattered_once_per_layer() -> None:
 
 def test_the_reverse_loop_holds_both() -> None:
     """One gather and one reduce-scatter per steady trip, at once with the matmuls."""
-    text = pipelines.default_pipeline("cpu", "devices", 4)
+    settings = pipelines.Settings("cpu", "devices", 4)
     module = parse_module_file(MODELS / NAME / "model.mlir", ir.make_context())
-    Pipeline.parse(text.partition(f",{pipelines.FIRST_LOWERING}")[0] + ")").run(module)
+    pipelines.build_default(settings).before("lowering").run(module)
     loops = [op for op in ir.walk(module) if op.name == "scf.for"]
     held = [Counter(op.name for op in ir.walk(loop)) for loop in loops]
     assert [(h["headrace.all_gather"], h["headrace.reduce_scatter"]) for h in held] == [

@@ -9,7 +9,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from headrace.compiler.inputs.torch_programs import DEMOTE_F64, lower_torch
+from headrace.compiler.inputs.contents import Contents
+from headrace.compiler.inputs.torch_programs import lower_torch
 from headrace.dialects import ir
 from headrace.dialects.ir.native_passes import run_native_pipeline
 from headrace.dialects.ir.parsing import parse_module
@@ -49,7 +50,9 @@ def _histograms(module: ir.Operation) -> Histograms:
 @pytest.fixture(scope="module")
 def stock() -> Histograms:
     module = parse_module(OPS.read_text(), str(OPS), ir.make_context())
-    run_native_pipeline(module, f"builtin.module(torch-to-iree,{','.join(DEMOTE_F64)})")
+    run_native_pipeline(
+        module, "builtin.module(torch-to-iree,iree-input-conversion-demote-f64-to-f32)"
+    )
     return _histograms(module)
 
 
@@ -57,7 +60,7 @@ def stock() -> Histograms:
 def test_ops_are_those_of_iree(target: str, stock: Histograms) -> None:
     module = parse_module(OPS.read_text(), str(OPS), ir.make_context())
     with module.context, module.location:
-        lower_torch(module, target)
+        lower_torch(Contents(module), target)
     ours = _histograms(module)
     assert list(ours) == list(stock)
     different = {name for name in ours if ours[name] != stock[name]}

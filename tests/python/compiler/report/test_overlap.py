@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import headrace
@@ -27,8 +28,8 @@ def loops_of(name: str, target: str = "gfx950", *without: str) -> list[dict[str,
     module = parse_module_file(MODELS / name / "model.mlir", ir.make_context())
     Pipeline.parse(text).run(module)
     flags = (*find_target(target).flags("channel", 4), STREAM)
-    found: Any = read_phases(run_iree_compile(module, flags, PHASES).phases)["overlap"]
-    return found
+    found = read_phases(run_iree_compile(module, flags, PHASES).phases)
+    return [asdict(loop) for loop in found.overlap or ()]
 
 
 @pytest.mark.parametrize("target", ["gfx950", "gfx942", "sm_89", "cpu"])

@@ -259,12 +259,12 @@ util.func public @main() {
 
 def test_phases_count_one_device_and_loops() -> None:
     found = read_phases({"flow": FLOW, "stream": STREAM})
-    assert found["dispatches"] == found["launches"] == 2
-    assert found["dispatches_per_run"] == 1 + 5
-    assert found["encodes"] == 0
-    assert found["bytes_written"] == 2 * 16
-    assert found["bytes_written_per_run"] == 6 * 16
-    assert found["transient_bytes"] == 164
+    assert found.dispatches == found.launches == 2
+    assert found.dispatches_per_run == 1 + 5
+    assert found.encodes == 0
+    assert found.bytes_written == 2 * 16
+    assert found.bytes_written_per_run == 6 * 16
+    assert found.transient_bytes == 164
 
 
 F32 = "tensor<2x8x8xf32>"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import headrace
@@ -66,7 +67,7 @@ def test_a_loop_without_collectives_is_left_out() -> None:
 def test_kinds_of_products_add_up() -> None:
     work = LoopWork(3, {8: 10**12, 32: 10**12}, pipelined_bytes=10**9, other_bytes=10**9)
     rates = find_target("sm_90").rates
-    found: Any = timeline([work], "sm_90")["loops"]
+    found: Any = asdict(timeline([work], "sm_90"))["loops"]
     compute, half = 1e12 / rates.flops(8) + 1e12 / rates.flops(32), 1e9 / rates.received_bytes
     assert found[0]["compute_seconds"] == pytest.approx(compute)
     # What is not pipelined is exposed whatever there is to compute.
@@ -75,7 +76,7 @@ def test_kinds_of_products_add_up() -> None:
 
 
 def test_unknown_sizes_are_null() -> None:
-    found: Any = timeline([LoopWork(None, known=False)], "cpu")["loops"]
+    found: Any = asdict(timeline([LoopWork(None, known=False)], "cpu"))["loops"]
     assert found == [
         {
             "trips": None,

@@ -18,7 +18,7 @@ from encoding_graphs import encoding
 from headrace.compiler.iree.child import iree_compile_binary, run_iree_compile
 from headrace.compiler.iree.element_types import Array
 from headrace.dialects import ir
-from headrace.dialects.ir.iree_opt import iree_opt_binary
+from headrace.dialects.child_process import native_tool
 from headrace.dialects.ir.native_passes import run_native_pipeline
 from headrace.dialects.ir.parsing import parse_module, parse_module_file
 from headrace.passes.dispatch.fuse_encodings import FuseEncodings
@@ -202,7 +202,7 @@ def layouts(target: str, encodings: list[tuple[str, str]]) -> list[str | None]:
             f"{plain} -> {packed}\n return %0 : {packed} }}"
         )
     text = "\n".join(functions)
-    binary = iree_opt_binary()
+    binary = native_tool("iree-opt")
     assert binary is not None
     pipeline = "builtin.module(func.func(iree-codegen-materialize-device-encoding))"
     done = subprocess.run(

@@ -11,7 +11,7 @@ import pytest
 from encoding_graphs import Graph, random_graph
 from headrace.compiler.iree.child import run_iree_compile
 from headrace.dialects import ir
-from headrace.dialects.ir.iree_opt import iree_opt_binary
+from headrace.dialects.child_process import native_tool
 from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
 from headrace.passes.targets.lookup import find_target
@@ -32,7 +32,7 @@ def fused_by_iree(text: str, multi_use: bool) -> str | None:
     """None where IREE's pass fails or crashes."""
     option = f"enable-aggressive-fusion={str(multi_use).lower()}"
     pipeline = f"builtin.module(func.func({IREE_PASS}{{{option}}}))"
-    binary = iree_opt_binary()
+    binary = native_tool("iree-opt")
     assert binary is not None
     done = subprocess.run(
         [binary, "-", f"--pass-pipeline={pipeline}"],

@@ -162,7 +162,7 @@ def stream_of(
     options = CompileOptions.make(target=target, cpu=cpu, devices=devices, emit="mlir")
     result = compile_with(source, options)
     chosen = find_target(target)
-    form = chosen.default_collectives
+    form = chosen.collectives
     made = result.report["options"]
     assert isinstance(made, dict)
     flags = iree_flags(chosen, options, form, made["devices"])

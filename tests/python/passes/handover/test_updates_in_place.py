@@ -6,6 +6,7 @@ Run on the host's CPU and for one with AVX2, and without vector instructions.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,7 @@ def compiled_whole(
     """The same, with IREE's flow phase."""
     options = CompileOptions.make(target=target, cpu=cpu, emit="mlir")
     chosen = find_target(target)
-    form = chosen.default_collectives
+    form = chosen.collectives
     flags: Sequence[str] = chosen.flags(form, 1, cpu)
     if guarded:
         module = compile_with(text_of(graphs), options).module
@@ -147,7 +148,7 @@ def test_safe_updates_stay_in_place() -> None:
         vmfb, phases = compiled_whole(graphs, guarded=guarded)
         assert check_stream(phases["stream"]) == []
         assert wrong(graphs, Program(vmfb), "f32") == []
-        report = read_phases(phases)
+        report = asdict(read_phases(phases))
         copies = phases["stream"].count("stream.cmd.copy")
         found.append((copies, *(report[key] for key in COSTS)))
     assert found[0] == found[1]

@@ -16,7 +16,6 @@ from headrace.compiler.iree.runtime import choose_function, load_functions, run_
 from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module_file
 from headrace.dialects.upstream.scf import ForLoop
-from headrace.passes.pipeline import Pipeline
 from model_programs import DOTS, MODELS, NAMES, arrays, compiled
 
 # Layers, and gathers in each.
@@ -43,9 +42,9 @@ def collectives(result: headrace.CompileResult) -> list[dict[str, Any]]:
 
 def before_lowering(name: str, order: str = "after-matmul") -> ir.Operation:
     """The module that the report reads collectives from."""
-    text = pipelines.default_pipeline("cpu", "devices", 4, order=order)
+    settings = pipelines.Settings("cpu", "devices", 4, order=order)
     module = parse_module_file(MODELS / name / "model.mlir", ir.make_context())
-    Pipeline.parse(text.partition(f",{pipelines.FIRST_LOWERING}")[0] + ")").run(module)
+    pipelines.build_default(settings).before("lowering").run(module)
     return module
 
 

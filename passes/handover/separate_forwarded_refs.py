@@ -1,17 +1,12 @@
-"""Repairs branches in IREE's VM program before it becomes bytecode.
-
-IREE 3.13 loses a buffer (or fence) that a branch hands to a block for two
-arguments: where one of them is in the register that the value is in already,
-there is no move for it, and the last of the other moves, taken for the last
-use, leaves that register empty. The program then fails, with ``indirect
-buffer reference slot 0 is out range`` or ``ref is null``. Loops meet this
-often: buffers that are filled together are one allocation, handed over once
-for each. tests/python/test_vm_branches.py shows it on few lines.
-"""
+"""Repairs branches in IREE's VM program before it becomes bytecode."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 from ...dialects import ir
+from ..base import Pass
 
 # Those that IREE makes branches of, if they are not by now.
 _LOOPS = frozenset(("scf.for", "scf.while"))
@@ -25,10 +20,17 @@ def has_branches(module: ir.Operation) -> bool:
     )
 
 
-def separate_forwarded_refs(module: ir.Operation) -> int:
-    """Gives each further argument of a branch a value of its own.
+@dataclass(frozen=True)
+class SeparateForwardedRefs(Pass):
+    """Gives each further argument of a branch in a VM program a value of its own.
 
-    Works on the ``vm`` dialect; returns how many there were.
+    IREE 3.13 loses a buffer (or fence) that a branch hands to a block for two
+    arguments: where one of them is in the register that the value is in already,
+    there is no move for it, and the last of the other moves, taken for the last
+    use, leaves that register empty. The program then fails, with ``indirect
+    buffer reference slot 0 is out range`` or ``ref is null``. Loops meet this
+    often: buffers that are filled together are one allocation, handed over once
+    for each. tests/python/compiler/test_vm_branches.py shows it on few lines.
 
     Before::
 
@@ -39,19 +41,20 @@ def separate_forwarded_refs(module: ir.Operation) -> int:
         %b = vm.select.ref %c1, %a, %a : !vm.ref<!hal.buffer>
         vm.br ^bb1(%a, %b : !vm.ref<!hal.buffer>, !vm.ref<!hal.buffer>)
     """
-    found = 0
-    for op in ir.walk(module):
-        for start, end in _edges(op):
-            seen: set[ir.Value] = set()
-            for index in range(start, end):
-                value = op.operands[index]
-                if isinstance(value.type, ir.IntegerType | ir.FloatType):
-                    continue
-                if value in seen:
-                    op.operands[index] = _same_again(value, op)
-                    found += 1
-                seen.add(value)
-    return found
+
+    name: ClassVar[str] = "separate-forwarded-refs"
+
+    def run(self, module: ir.Operation) -> None:
+        for op in ir.walk(module):
+            for start, end in _edges(op):
+                seen: set[ir.Value] = set()
+                for index in range(start, end):
+                    value = op.operands[index]
+                    if isinstance(value.type, ir.IntegerType | ir.FloatType):
+                        continue
+                    if value in seen:
+                        op.operands[index] = _same_again(value, op)
+                    seen.add(value)
 
 
 def _edges(op: ir.Operation) -> list[tuple[int, int]]:
