@@ -8,7 +8,7 @@ from ..passes.targets.fp8_support import CPU_WITH_BF16, TARGET_NAMES, unknown_ta
 from .iree.cpu_features import multiplies_bf16
 
 _COMMON = (
-    # IREE would silently turn f64 into f32, argument types included.
+    # quirks.F64_DEMOTED
     "--iree-input-demote-f64-to-f32=false",
 )
 
@@ -49,7 +49,7 @@ class Target:
             found.append(f"--iree-hal-local-target-device-backends={self.backend}")
         found += self.cpu_flags(cpu)
         if collectives == "devices":
-            # Evaluating the constants of a named device at compile time crashes 3.13.
+            # quirks.CONST_EVAL_OF_NAMED_DEVICE
             found.append("--iree-opt-const-eval=false")
         return (*found, *self.architecture, *_COMMON)
 
@@ -71,6 +71,7 @@ def _hip(name: str) -> Target:
 
 
 def _vulkan(chip: str) -> Target:
+    # quirks.BF16_MATMUL_ON_VULKAN has no workaround.
     return Target(f"vulkan-{chip}", "vulkan", (f"--iree-vulkan-target={chip}",))
 
 
@@ -84,7 +85,7 @@ _TARGETS = {
         _cuda("sm_80", "sm_80"),
         _cuda("sm_86", "sm_86"),
         _cuda("sm_89", "sm_89"),
-        # IREE 3.13 has no sm_90; its driver runs sm_89's PTX.
+        # quirks.NO_SM_90; its driver runs sm_89's PTX.
         _cuda("sm_90", "sm_89"),
         _cuda("sm_120", "sm_120"),
         Target("vmvx", "local", (), "vmvx"),

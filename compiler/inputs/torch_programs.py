@@ -33,7 +33,7 @@ _REFINE_SHAPES = (
     "func.func(torch-simplify-shape-calculations)",
     "func.func(torch-drop-abstract-interp-calculations)",
 )
-# ONNX's operators become torch's: IREE 3.13's torch-onnx-to-torch-backend-pipeline.
+# ONNX's operators become torch's: IREE's torch-onnx-to-torch-backend-pipeline.
 ONNX_TO_TORCH = (
     "func.func(convert-torch-onnx-to-torch)",
     _DECOMPOSE,
@@ -59,7 +59,7 @@ DEMOTE_F64 = ("iree-input-conversion-demote-f64-to-f32",)
 
 
 def torch_to_linalg(target: str) -> tuple[str, ...]:
-    """IREE 3.13's ``torch-to-iree`` up to its calling convention, with its
+    """IREE's ``torch-to-iree`` up to its calling convention, with its
     options, and headrace's own step in it."""
     return (
         "func.func(torch-iree-bind-symbolic-shapes)",
@@ -99,7 +99,7 @@ def lower_torch(module: ir.Operation, target: str) -> None:
     happens to other programs.
 
     f64 becomes f32, but not in a program that has f64 tensors of its own
-    (IREE 3.13 fails on a mix of both).
+    (IREE fails on a mix of both).
 
     Raises HeadraceError for an op that torch-mlir does not lower.
     """

@@ -19,7 +19,7 @@ _CPU_INFO = Path("/proc/cpuinfo")
 def multiplies_bf16(cpu: str) -> bool:
     """Whether a CPU, named as for ``--cpu``, has AVX512-BF16: bf16 products summed in f32.
 
-    IREE 3.13 has tiles for it on x86-64; without it a packed bf16 matmul is 50
+    IREE has tiles for it on x86-64; without it a packed bf16 matmul is 50
     times slower than one in f32. A host that does not say what it can do
     counts as one without.
     """

@@ -1,12 +1,10 @@
 """Repairs branches in IREE's VM program before it becomes bytecode.
 
-IREE 3.13 loses a buffer (or fence) that a branch hands to a block for two
-arguments: where one of them is in the register that the value is in already,
-there is no move for it, and the last of the other moves, taken for the last
-use, leaves that register empty. The program then fails, with ``indirect
+A buffer (or fence) that a branch hands to a block for two arguments is lost
+(quirks.FORWARDED_BUFFER_LOST). The program then fails, with ``indirect
 buffer reference slot 0 is out range`` or ``ref is null``. Loops meet this
 often: buffers that are filled together are one allocation, handed over once
-for each. tests/python/test_vm_branches.py shows it on few lines.
+for each.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ class CollectivesToChannels(Pass):
 
     native_all_gather: bool = field(
         default=False,
-        metadata={"help": "use flow.collective.all_gather, which IREE 3.13 runs wrongly"},
+        metadata={"help": "use flow.collective.all_gather, which IREE runs wrongly"},
     )
 
     def run(self, module: ir.Operation) -> None:

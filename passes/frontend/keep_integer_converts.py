@@ -11,7 +11,7 @@ from ...dialects.upstream.linalg import TensorBuilder, with_element_type
 from ..base import Pass
 from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
 
-# Into which IREE 3.13 folds converts of their operands.
+# Into which IREE folds converts of their operands.
 _PRODUCTS = ("stablehlo.dot_general", "stablehlo.dot", "stablehlo.convolution")
 
 
@@ -19,10 +19,9 @@ _PRODUCTS = ("stablehlo.dot_general", "stablehlo.dot", "stablehlo.convolution")
 class KeepIntegerConverts(Pass):
     """Keeps the converts of integers before products from being folded into them.
 
-    IREE 3.13 makes ``dot(x, convert(w))`` a product of mixed element types. It
-    forgets whether the integers had a sign: 200 of type ui8 is multiplied as
-    -56, and true as -1. And it sums up in the type of the result, bf16 for
-    instance, as no other product does.
+    IREE makes ``dot(x, convert(w))`` a product of mixed element types
+    (quirks.UNSIGNED_OPERAND_FOLDED): 200 of type ui8 is multiplied as -56, and true
+    as -1, and sums may be in bf16.
     """
 
     name: ClassVar[str] = "keep-integer-converts"

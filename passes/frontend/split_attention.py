@@ -59,9 +59,10 @@ def _is_kept(target: str, attention: Attention) -> bool:
     the scores stay on chip.
 
     On CPUs it takes 12 to 40 times as long as its parts (8 heads of 512x64 in
-    f32: 282 ms for 23 ms on Zen 5); for vmvx and Vulkan 3.13 does not compile it; for ROCm
-    it takes minutes to compile where a length is dynamic, if it does (heads of
-    16 in f16: 116 s for gfx942, 405 s for gfx1201, 10 s for sm_80).
+    f32: 282 ms for 23 ms on Zen 5); for vmvx and Vulkan it does not
+    compile (quirks.ATTENTION_ON_VMVX, quirks.ATTENTION_ON_VULKAN); for ROCm it
+    takes minutes to compile where a length is dynamic, if it does (heads of 16 in
+    f16: 116 s for gfx942, 405 s for gfx1201, 10 s for sm_80).
     """
     is_rocm = target.startswith("gfx")
     if not (is_rocm or target.startswith("sm_")):
@@ -139,7 +140,7 @@ class _Split:
         return b.convert(b.aten("div.Tensor", [product, sums], _type(product)), a.result.element)
 
     def _nothing(self) -> ir.Value:
-        """The sum over no keys; IREE 3.13 crashes on it."""
+        """The sum over no keys: quirks.ATTENTION_WITHOUT_KEYS."""
         b, a = self._b, self._a
         rank = len(a.result.sizes)
         sizes = [b.size(a.query, a.types[0].sizes, dim) for dim in range(rank - 1)]

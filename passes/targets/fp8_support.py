@@ -1,4 +1,4 @@
-"""What IREE 3.13's backend for each target can do with fp8 types.
+"""What IREE's backend for each target can do with fp8 types.
 
 Facts found by compiling for each target; the flags for these targets are in
 ``compiler.targets``.
@@ -24,12 +24,14 @@ class Fp8Support:
     Every target moves fp8 values of all four formats about; only arithmetic
     on them needs help.
 
-    ``converted``: formats whose ``arith.extf`` and ``arith.truncf`` compile.
+    ``converted``: formats whose ``arith.extf`` and ``arith.truncf`` compile
+    (quirks.FP8_CONVERTS_ON_CUDA).
     ``matmuls``: pairs that a contraction may have as operand types.
     ``smallest_matmul``: rows and columns a matmul needs for that, sizes known.
     ``mixed_multiples``: what rows, columns and depth must be multiples of,
     sizes known, where the two operand types differ.
-    ``half_floats``: whether bf16 and f16 arithmetic compiles.
+    ``half_floats``: whether bf16 and f16 arithmetic compiles
+    (quirks.VMVX_HALF_FLOATS).
     ``multiplies_bf16``: whether a CPU has instructions for bf16 products
     summed in f32.
     """

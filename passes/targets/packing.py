@@ -1,4 +1,4 @@
-"""What IREE 3.13 makes of encodings on each target.
+"""What IREE makes of encodings on each target.
 
 Facts found by compiling; a test asks IREE's own resolvers for the layouts.
 """
@@ -23,14 +23,13 @@ class Packing:
 
     ``packings``: how many different packings one dispatch may store besides
     plain values. Zero where encodings resolve to nothing: there a packed copy
-    is the plain value once more, and a dispatch that stores one value twice
-    does not compile. ``packs_before_reductions``: whether a value can be
-    packed in a dispatch that goes on to reduce it (IREE issue 24058).
-    ``packs_after_dynamic_rows``: whether a value of two dynamic dimensions can
-    be packed in a dispatch that has reduced its rows, of dynamic length, before
-    ("no basis element may be statically non-positive").
-    ``packs_sums_as_results``: whether a sum can be stored both plain and
-    packed as the result of a matmul.
+    is the plain value once more (quirks.STORED_TWICE). ``packs_before_reductions``:
+    whether a value can be packed in a dispatch that goes on to reduce it
+    (quirks.PACKED_BEFORE_REDUCTION). ``packs_after_dynamic_rows``: whether a value
+    of two dynamic dimensions can be packed in a dispatch that has reduced its rows,
+    of dynamic length, before ("no basis element may be statically non-positive").
+    ``packs_sums_as_results``: whether a sum can be stored both plain and packed as
+    the result of a matmul.
     """
 
     target: str
@@ -111,7 +110,7 @@ _PACKINGS = {
     "gfx950": Packing("gfx950", 3),
 }
 _PACKINGS[CPU_WITH_BF16] = _PACKINGS["cpu"]
-# The instructions take operands of two types, IREE 3.13 only those of one.
+# The instructions take operands of two types, IREE only those of one.
 SCALED_MFMA = tuple(
     (t, t, "f8E8M0FNU", "f8E8M0FNU", "f32") for t in ("f4E2M1FN", "f8E4M3FN", "f8E5M2")
 )

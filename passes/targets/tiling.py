@@ -128,7 +128,7 @@ def _into_f32(*elements: str) -> tuple[Types, ...]:
     return tuple((a, b, "f32") for a in elements for b in elements)
 
 
-# Seen on Zen 4 with iree-compile 3.13, CPU time: 33 untiled multiply-adds per ns
+# Seen on Zen 4 with iree-compile, CPU time: 33 untiled multiply-adds per ns
 # (14 where the columns are no multiple of 16), 55 tiled, 0.9 ns per packed element.
 _CPU = Tiling(
     (_F32, ("i8", "i8", "i32")),
@@ -165,7 +165,8 @@ _TILINGS = {
     CPU_WITH_BF16: replace(_CPU, types=(*_CPU.types, _BF16), worth_bf16=24),
     "gfx942": _cdna(("f8E4M3FNUZ", "f8E5M2FNUZ")),
     "gfx950": _cdna(("f8E4M3FN", "f8E5M2"), SCALED_MFMA),
-    "gfx1201": Tiling(reason="IREE 3.13 fails to compile encoded matmuls for RDNA"),
+    # quirks.RDNA_ENCODINGS
+    "gfx1201": Tiling(reason="IREE fails to compile encoded matmuls for RDNA"),
     "vmvx": Tiling(reason="VMVX runs packed matmuls no faster (128 x 128 x 128: 42 ms for 42)"),
 }
 
