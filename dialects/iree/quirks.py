@@ -102,6 +102,10 @@ ATTENTION_ON_VMVX = Quirk("torch's attention in f16 does not compile.")
 BF16_MATMUL_ON_VULKAN = Quirk("Most bf16 matmuls do not compile.")
 BF16_SUMS_ON_GFX950 = Quirk("A matmul that sums up in bf16 fails to be distributed.")
 BF16_TIMES_F16 = Quirk("GPU backends fail on operands in bf16 and f16.")
+CARRIED_TRANSFER = Quirk(
+    "iree-stream-refine-usage finds another lifetime for a block argument that is only copied "
+    "than for a transfer's result that a branch passes: 'type mismatch for bb argument'."
+)
 CONSTANT_OF_ALL_DEVICES = Quirk(
     "A constant counts as on the devices of all its users, and makes each of them an op of all "
     "devices; an encoded matmul among those does not compile."

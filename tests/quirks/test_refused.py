@@ -72,6 +72,34 @@ def test_bf16_times_f16() -> None:
 
 
 @canary
+def test_carried_transfer() -> None:
+    t, row = "tensor<8x4xf32>", "tensor<4xf32>"
+    text = f"""
+func.func @f(%x: {t} {ON(0)}, %s: {t} {ON(1)}) -> ({t} {ON(1)}) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c7 = arith.constant 7 : index
+  %n = tensor.extract_slice %x[0, 0] [1, 4] [1, 1] : {t} to {row}
+  %t = flow.tensor.transfer %n : {row} to #hal.device.promise<@dev1>
+  cf.br ^head(%c0, %t, %s : index, {row}, {t})
+^head(%i: index, %a: {row}, %k: {t}):
+  %more = arith.cmpi slt, %i, %c7 : index
+  cf.cond_br %more, ^body, ^end
+^body:
+  %j = arith.addi %i, %c1 : index
+  %y = tensor.insert_slice %a into %k[%i, 0] [1, 4] [1, 1] : {row} into {t}
+  %m = tensor.extract_slice %x[%j, 0] [1, 4] [1, 1] : {t} to {row}
+  %u = flow.tensor.transfer %m : {row} to #hal.device.promise<@dev1>
+  cf.br ^head(%j, %u, %y : index, {row}, {t})
+^end:
+  %z = tensor.insert_slice %a into %k[7, 0] [1, 4] [1, 1] : {row} into {t}
+  return %z : {t}
+}}"""
+    flags = (*devices(2), "--iree-opt-const-eval=false", "--compile-to=stream")
+    expect_compiles(text, flags, "type mismatch for bb argument")
+
+
+@canary
 def test_constant_of_all_devices() -> None:
     product = """
   %e{0} = tensor.empty() : tensor<8x8xf32>
