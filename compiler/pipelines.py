@@ -123,7 +123,7 @@ _REFINE_SHAPES = (
 
 STAGES: dict[str, tuple[Entry, ...]] = {
     "per-device": when(lambda s: s.has_manual_parts, step("to-per-device")),
-    # ONNX's operators become torch's: IREE 3.13's torch-onnx-to-torch-backend-pipeline.
+    # ONNX's operators become torch's: IREE's torch-onnx-to-torch-backend-pipeline.
     "onnx": when(
         lambda s: s.is_onnx,
         step("func.func(convert-torch-onnx-to-torch)"),
@@ -137,7 +137,7 @@ STAGES: dict[str, tuple[Entry, ...]] = {
         _DECOMPOSE,
         _CANONICALIZE,
     ),
-    # IREE 3.13's torch-to-iree up to its calling convention, with its options.
+    # IREE's torch-to-iree up to its calling convention, with its options.
     "torch": when(
         _is_torch,
         step("func.func(torch-iree-bind-symbolic-shapes)"),
@@ -179,7 +179,7 @@ STAGES: dict[str, tuple[Entry, ...]] = {
             step("func.func(torch-finalizing-backend-type-conversion)"),
         ),
         # torch-mlir sums variances in f64, PyTorch in f32. Not in a program that has
-        # f64 tensors of its own: IREE 3.13 fails on a mix of both.
+        # f64 tensors of its own: IREE fails on a mix of both.
         *when(
             lambda s: s.is_torch and not s.has_f64,
             step("iree-input-conversion-demote-f64-to-f32"),

@@ -24,7 +24,7 @@ _READ_BY_OTHERS = ("torch.constant.", "torch.vtensor.literal", "torch.prim.ListC
 def check_lowered(module: ir.Operation) -> None:
     """Raises HeadraceError if an op is left that IREE does not take.
 
-    3.13 crashes on any op that it does not know.
+    It would crash: quirks.UNKNOWN_OP.
     """
     registered: dict[str, bool] = {}
     for op in ir.walk(module):

@@ -111,7 +111,7 @@ def _check_region_sizes(region: ir.Operation) -> None:
 
 
 def _check_dimension(op: ir.Operation) -> None:
-    """MLIR calls the size of a dimension that is not there undefined; IREE crashes on it."""
+    """MLIR calls the size of a dimension that is not there undefined: quirks.NEGATIVE_DIMENSION."""
     number = ir.defining_op(op.operands[1])
     if number is None or number.name != "arith.constant":
         return

@@ -92,7 +92,10 @@ class Rewriter:
         self._worklist.add(op.operation)
 
     def erase(self, op: ir.Operation | ir.OpView) -> None:
-        """Erases an op whose results have no uses, and what is nested in it."""
+        """Erases an op whose results have no uses, and what is nested in it.
+
+        The bindings do not ask: quirks.ERASED_WITH_USES.
+        """
         operation = op.operation
         for result in operation.results:
             if next(iter(result.uses), None) is not None:

@@ -1,7 +1,7 @@
 """Runs a tool's work in a child process, so that a crash becomes an error.
 
-Native passes can crash on input. The child is a fork made before any MLIR
-context exists, which costs about a millisecond.
+Native code can crash on input (quirks.PERMUTATION_OF_FLOATS is one way). The child
+is a fork made before any MLIR context exists, which costs about a millisecond.
 """
 
 from __future__ import annotations

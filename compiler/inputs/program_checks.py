@@ -8,8 +8,8 @@ from .contents import Contents
 
 # IREE's own input pipeline converts or keeps these; tokens order JAX's effects.
 _FOREIGN_TYPES = ("!hal.", "!stablehlo.token")
-# Element types that IREE 3.13 has no number for, and so no buffer view: its
-# runtime cannot pass them. Inside of a program they may well do.
+# Element types that cannot be passed (quirks.UNPASSED_ELEMENT_TYPE). Inside of a
+# program they may well do.
 _UNPASSED = {
     "f4E2M1FN": 4,
     "f6E2M3FN": 6,

@@ -2,8 +2,8 @@
 
 Their own casters raise TypeError for element types that have no class, such as
 complex numbers, and for a location in an attribute's place. Reading an op's
-attributes then fails, whichever was wanted. With the casters here, such an
-attribute is a plain ``ir.Attribute``.
+attributes then fails, whichever was wanted (quirks.COMPLEX_ATTRIBUTE). With the
+casters here, such an attribute is a plain ``ir.Attribute``.
 """
 
 from __future__ import annotations

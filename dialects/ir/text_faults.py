@@ -1,7 +1,7 @@
 """What MLIR's parser takes of a text, and the process dies of later.
 
 A string may hold any bytes; the bindings raise, or end the process, when they
-hand out such a name, string or file of a location. And elements of complex
+hand out such a name, string or file of a location (quirks.NOT_UTF8). And elements of complex
 numbers are taken for those of a type that is not complex: LLVM 24's attribute
 crashes whoever reads it.
 """

@@ -14,7 +14,7 @@ from ..base import Pass
 class IsolateScalars(Pass):
     """Give each linalg op on one-element tensors a dispatch region of its own.
 
-    For programs for several devices. IREE's FormScalarDispatches (3.13) puts
+    For programs for several devices. IREE's FormScalarDispatches puts
     neighbouring scalar ops into one dispatch without looking at where their
     operands live. Values of all devices then come from one dispatch, nothing
     tells IREE where their users run, and an encoded matmul among those fails

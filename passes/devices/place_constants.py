@@ -18,11 +18,10 @@ from ..base import Pass
 class PlaceConstants(Pass):
     """Give each device its own constants.
 
-    For programs for several devices. IREE (3.13) runs an op on the devices of
-    its operands, and takes a constant to be on the devices of all its users.
-    One constant for all devices so makes each of its users an op of all
-    devices: it runs on the first one, and an encoded matmul among those does
-    not compile ('stream.tensor.sizeof' op illegal).
+    For programs for several devices. IREE runs an op on the devices of
+    its operands, a constant's included: one constant for all devices makes each
+    of its users an op of all devices (quirks.CONSTANT_OF_ALL_DEVICES), which runs
+    on the first one.
 
     Constants become globals, one for each device, which takes no copies at
     run time. What is computed of no constant but numbers alone (an iota, say)

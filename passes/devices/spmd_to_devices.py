@@ -3,7 +3,7 @@
 iree-compile then needs, for i in 0..N-1 (CPU; other targets name their own):
     --iree-hal-target-device=dev<i>=local[<i>]
     --iree-hal-local-target-device-backends=llvm-cpu
-    --iree-opt-const-eval=false (evaluating constants of a named device crashes 3.13)
+    --iree-opt-const-eval=false (quirks.CONST_EVAL_OF_NAMED_DEVICE)
 and the runtime N devices in that order (``--device=local-task`` N times).
 """
 

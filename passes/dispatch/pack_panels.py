@@ -35,7 +35,7 @@ class PackPanels(TargetPass):
     costs a store of its own; a kernel that reads rows of it as they are, and
     the weight in panels of 16 columns (64 with AVX-512), is as fast: 10.4 ms
     for 512 x 1024 x 1024 with AVX-512, 11.2 with AVX2, 40 with SSE2 alone, where
-    IREE 3.13 takes 12.1, 13.1 and 444 for tiles, packing them included (Goto and
+    IREE takes 12.1, 13.1 and 444 for tiles, packing them included (Goto and
     van de Geijn, "Anatomy of High-Performance Matrix Multiplication", 2008, say
     why packing the other operand pays less).
 
@@ -232,7 +232,7 @@ def _compilation_info(rows_at_once: int, depth: int, width: int) -> str:
 
     All sizes divide what they are parts of: nothing is left over for slow code.
     A workgroup makes rows of one panel: where its dispatch packs them for
-    another matmul, that is one vector operation, and IREE 3.13 refuses those of
+    another matmul, that is one vector operation, and IREE refuses those of
     8 KiB with SSE, 16 with AVX2 and 32 with AVX-512 ("large vector sizes").
     """
     config = (

@@ -24,11 +24,10 @@ class BoundIndices(Pass):
     """Keep the indices of gathers and scatters inside of what they index.
 
     StableHLO clamps the start of a gather's slice, and drops a scattered window
-    that does not fit. IREE 3.13 does neither where it takes a gather for an
-    ``index_select``, and in no scatter: it reads and writes outside of the
-    buffer. It also makes invalid ops of scatters with a window in a scattered
-    dim. And it takes unsigned indices for signed ones: 255 of type ui8 for -1.
-    Indices that are known to be inside stay as they are.
+    that does not fit. IREE does neither (quirks.GATHER_UNCLAMPED,
+    quirks.SCATTER_UNCLAMPED), makes invalid ops of other scatters
+    (quirks.SCATTER_WINDOW), and takes unsigned indices for signed ones
+    (quirks.UNSIGNED_INDEX). Indices that are known to be inside stay as they are.
     """
 
     name: ClassVar[str] = "bound-indices"

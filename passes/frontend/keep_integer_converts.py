@@ -17,10 +17,9 @@ from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
 class KeepIntegerConverts(Pass):
     """Keeps the converts of integers before products from being folded into them.
 
-    IREE 3.13 makes ``dot(x, convert(w))`` a product of mixed element types. It
-    forgets whether the integers had a sign: 200 of type ui8 is multiplied as
-    -56, and true as -1. And it sums up in the type of the result, bf16 for
-    instance, as no other product does.
+    IREE makes ``dot(x, convert(w))`` a product of mixed element types
+    (quirks.UNSIGNED_OPERAND_FOLDED): 200 of type ui8 is multiplied as -56, and true
+    as -1, and sums may be in bf16.
     """
 
     name: ClassVar[str] = "keep-integer-converts"
@@ -57,7 +56,7 @@ class KeepIntegerConvert(Pattern[_Convert]):
         )
         if not isinstance(source, ir.IntegerType):
             return Miss("not a convert of integers", silent=True)
-        # IREE 3.13 folds converts of their operands into these.
+        # IREE folds converts of their operands into these.
         if not any(use.owner.operation.name in STABLEHLO_PRODUCTS for use in op.results[0].uses):
             return Miss("no product uses it", silent=True)
         unsigned = source.is_unsigned or source.width == 1

@@ -17,9 +17,9 @@ _KNOWN = ("known_expanding_dimensions", "known_nonexpanding_dimensions")
 class LowerDynamicShapes(Pass):
     """Lowers ``stablehlo.dynamic_reshape`` and ``stablehlo.dynamic_broadcast_in_dim``.
 
-    IREE 3.13 has no lowering for the first, and loses what the second knows of
-    its sizes when it merges two of them. Broadcasts of which it is not known
-    what they expand are left alone, as are those into a static shape.
+    See quirks.DYNAMIC_RESHAPE and quirks.DYNAMIC_BROADCAST_MERGED. Broadcasts of
+    which it is not known what they expand are left alone, as are those into a
+    static shape.
 
     Before:
         %y = stablehlo.dynamic_reshape %x, %shape

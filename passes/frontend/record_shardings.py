@@ -22,7 +22,7 @@ class RecordShardings(Pass):
     input pipeline drops everything in mhlo's namespace.
 
     ``tf.aliasing_output`` becomes ``headrace.donated``, as ``jax.buffer_donor``
-    does: it says that the argument's buffer may hold a result. IREE 3.13 takes
+    does: it says that the argument's buffer may hold a result. IREE takes
     it for an order, and writes the result while the argument is still read, or
     to the wrong device.
 

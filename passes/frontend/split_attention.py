@@ -131,7 +131,7 @@ class _Split:
         return b.convert(b.aten("div.Tensor", [product, sums], _type(product)), a.result.element)
 
     def _nothing(self) -> ir.Value:
-        """The sum over no keys; IREE 3.13 crashes on it."""
+        """The sum over no keys: quirks.ATTENTION_WITHOUT_KEYS."""
         b, a = self._b, self._a
         rank = len(a.result.sizes)
         sizes = [b.size(a.query, a.types[0].sizes, dim) for dim in range(rank - 1)]

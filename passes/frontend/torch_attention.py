@@ -95,7 +95,7 @@ def read_attention(op: ir.Operation) -> Attention | Miss:
 
 
 def fault_of_kept(attention: Attention) -> str | None:
-    """Why IREE 3.13 compiles the op to other numbers if it is kept whole, or
+    """Why IREE compiles the op to other numbers if it is kept whole, or
     not at all; None where it is right. Its masks are brought to full rank."""
     q, k, v = (t.sizes for t in attention.types)
     if len(q) < 3:
@@ -103,6 +103,7 @@ def fault_of_kept(attention: Attention) -> str | None:
     if k[-2] == 0:
         return "it has no keys"
     if UNKNOWN in (q[-3], k[-3], v[-3]) or [*q[:-2]].count(UNKNOWN) > 1:
+        # quirks.ATTENTION_DYNAMIC_HEADS
         return "IREE takes no dynamic number of heads"
     if k[:-2] != v[:-2] or q[:-3] != k[:-3] or q[-3] != k[-3] * attention.groups:
         return "IREE broadcasts no batch dimension of query, key and value"

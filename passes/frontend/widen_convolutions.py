@@ -15,9 +15,9 @@ from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
 class WidenConvolutions(Pass):
     """Convolve groups of features in the element type of the result.
 
-    IREE 3.13's conversion of depthwise convolutions reshapes operands as if they
-    were of the result's type, which gives an invalid op where they are not, as
-    with ``preferred_element_type`` in JAX. The barrier keeps IREE from taking the
+    IREE's conversion of depthwise convolutions wants them of one type
+    (quirks.DEPTHWISE_ELEMENT_TYPES), which JAX's ``preferred_element_type`` does not
+    give. The barrier keeps IREE from taking the
     convert back into the convolution before that.
     """
 

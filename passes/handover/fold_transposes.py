@@ -21,9 +21,9 @@ _REDUCE = "linalg.reduce"
 class FoldTransposes(Pass):
     """Let an op with several results give one of them transposed, where that is all it is for.
 
-    IREE 3.13 means to do so itself (``iree-global-opt-propagate-linalg-transpose``), and
-    makes an op that has lost its other results, which is an error. A largest value
-    beside its index, transposed, is such a program.
+    IREE means to do so itself, and makes an op that has lost its other results, which
+    is an error (quirks.TRANSPOSE_OF_ONE_RESULT). A largest value beside its index,
+    transposed, is such a program.
     """
 
     name: ClassVar[str] = "fold-transposes"

@@ -19,9 +19,8 @@ class HoldCarriedTransfers(Pass):
     """Put a barrier behind a transfer whose result a loop starts with and only copies.
 
     As a permute that is pipelined and whose result nothing but the stack of a scan
-    reads. IREE 3.13 (``iree-stream-refine-usage``) finds another lifetime for the block
-    argument than for what the branch passes: "type mismatch for bb argument". The
-    barrier stands before the loop, where it costs one wait, not one in each iteration.
+    reads: quirks.CARRIED_TRANSFER. The barrier stands before the loop, where it costs
+    one wait, not one in each iteration.
 
     Before::
 

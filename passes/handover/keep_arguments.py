@@ -17,9 +17,8 @@ from .buffers.later_readers import LaterReaders
 class KeepArguments(Pass):
     """Copies arguments before they are updated: they are the caller's.
 
-    IREE 3.13 updates an argument in place where that is its last use: the
-    array that the caller passed holds other numbers after the call, and gives
-    another result when it is passed again. Arguments with the
+    IREE does so in place where that is the last use (quirks.ARGUMENT_UPDATED): the
+    array would give another result when it is passed again. Arguments with the
     attribute ``headrace.donated`` stay in place. Loops have to be branches.
 
     Before::

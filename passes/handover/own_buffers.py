@@ -24,7 +24,7 @@ class OwnBuffers(Pass):
     tensors must not be written where one value lies:
 
     - Equal ``tensor.empty`` ops become one in any common-subexpression
-      elimination, and IREE (3.13) keeps one that several devices use as a
+      elimination, and IREE keeps one that several devices use as a
       constant. A tensor that is put together from parts starts at an
       allocation instead, which has a side effect: two never become one.
     - What is updated in place may be read elsewhere, at a time that only the

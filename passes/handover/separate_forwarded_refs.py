@@ -24,8 +24,8 @@ def has_branches(module: ir.Operation) -> bool:
 class SeparateForwardedRefs(Pass):
     """Gives each further argument of a branch in a VM program a value of its own.
 
-    IREE 3.13 loses a buffer (or fence) that a branch hands to a block for two
-    arguments: where one of them is in the register that the value is in already,
+    IREE loses a buffer (or fence) that a branch hands to a block for two
+    arguments (quirks.FORWARDED_BUFFER_LOST): where one of them is in the register that the value is in already,
     there is no move for it, and the last of the other moves, taken for the last
     use, leaves that register empty. The program then fails, with ``indirect
     buffer reference slot 0 is out range`` or ``ref is null``. Loops meet this

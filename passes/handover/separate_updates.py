@@ -20,12 +20,11 @@ from .buffers.update_sources import UpdateSources
 class SeparateUpdates(Pass):
     """Keeps what goes into a tensor from being computed in it while the tensor is read.
 
-    IREE 3.13 lets a dispatch whose result is only inserted into another tensor
-    write it there (``iree-stream-emplace-allocations``), where the tensor is
-    updated in place. It does not ask whether the dispatch itself reads the
-    tensor at other elements, nor whether an op does that stands between the
-    dispatch and the insertion: both find new elements among the old ones. A
-    shifted cache, ``y[1:5] = 2 * y[0:4]``, is wrong so, on every target.
+    IREE lets a dispatch whose result is only inserted into a tensor write it
+    there (``iree-stream-emplace-allocations``), and does not ask who reads the
+    tensor at other elements (quirks.UPDATE_FROM_ITSELF): the dispatch itself, or
+    an op between it and the insertion. A shifted cache, ``y[1:5] = 2 * y[0:4]``, is
+    wrong so, on every target.
 
     Where ``update_sources`` finds such a reader, the result is inserted in two
     parts, which IREE copies: once more the bytes of what is inserted, not of

@@ -15,7 +15,7 @@ _PER_VALUE = ("arg_attrs", "res_attrs")
 class StripHeadrace(Pass):
     """Remove headrace.* attributes; fail if a headrace op is left.
 
-    The last of headrace's own passes: IREE may crash on ops that it does not
+    The last of headrace's own passes: IREE crashes on ops that it does not
     know, so none may be handed over.
     """
 

@@ -16,13 +16,10 @@ _WIDTH = 64
 class WidenBlockArguments(Pass):
     """Passes scalars between blocks as i64.
 
-    IREE 3.13 miscompiles branches that forward i32 and i64 values together.
-    Its VM keeps an i64 in two i32 registers, and where it puts the moves of a
-    branch in order it does not see that an i32 may go into one half of an i64
-    that has yet to be read. A loop's i32 counter beside buffer sizes and
-    offsets (i64) is enough; results are silently wrong. With i64 values alone
-    the registers are equal or apart, and all is well
-    (tests/python/test_widen_block_arguments.py shows both).
+    IREE's VM, which keeps an i64 in two i32 registers, miscompiles branches that
+    forward both together (quirks.MIXED_BRANCH_OPERANDS). A loop's i32 counter
+    beside buffer sizes and offsets (i64) is enough; results are silently wrong.
+    With i64 values alone the registers are equal or apart, and all is well.
 
     Before::
 

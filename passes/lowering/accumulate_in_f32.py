@@ -24,8 +24,8 @@ from .matmul.operand_types import OperandTypes, Sizes, bring_operand, operand_ty
 class AccumulateInF32(Pass):
     """Lets every contraction with a bf16, f16 or fp8 result accumulate in f32.
 
-    One rounding at the end. Left in bf16, IREE's gfx950 backend fails to
-    distribute such a matmul, and every partial sum would be rounded. Operands
+    One rounding at the end: every partial sum would be rounded else, and see
+    quirks.BF16_SUMS_ON_GFX950. Operands
     that are integers are converted to floats before it. With a
     target, operands are also brought to element types that it multiplies
     well: see ``operand_types``.

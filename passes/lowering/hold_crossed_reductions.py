@@ -33,9 +33,8 @@ class HoldCrossedReductions(Pass):
     %b = util.optimization_barrier %s
     %d = linalg.generic ins(%b by (i), %b by (j)) outs(%e by (i, j))
 
-    As pairwise distances do. IREE 3.13 puts the reduction and its reader into
-    one dispatch, whose workgroups make the rows that they read by the first map
-    only: the others are garbage, silently. What lies between the two may be any
+    As pairwise distances do. IREE would compute both in one dispatch, and most rows
+    wrongly: quirks.REDUCTION_READ_TWO_WAYS. What lies between the two may be any
     number of elementwise ops, which IREE fuses into one.
     """
 

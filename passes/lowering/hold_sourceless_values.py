@@ -22,15 +22,9 @@ class HoldSourcelessValues(Pass):
     """Put barriers around what is made of constants and indices alone.
 
     Constants that are splats, fills, and what is made of them go into the
-    dispatch that reads them, which then reads no tensor. IREE 3.13 gets two
-    kinds of those wrong, silently:
-
-    - To it a dispatch without tensor operands is as cheap as a splat. Where a
-      result is copied or transferred, it clones the dispatch instead, and takes
-      the clone's first result, whichever was copied (iree-org/iree#14566 is of
-      this kind).
-    - A reduction whose term is one number, ``%out + 5``, is vectorized as if it
-      had one term: the sum over eight fives is five.
+    dispatch that reads them, which then reads no tensor. IREE gets two kinds of
+    those wrong, silently: one with several results (quirks.SOURCELESS_CLONE), and a
+    reduction whose term is one number, ``%out + 5`` (quirks.SUM_OF_ONE_NUMBER).
 
     %v:2 = linalg.generic outs(%e, %f) { linalg.index ... }
     %s = linalg.reduce { arith.addf } ins(%fill)

@@ -31,10 +31,9 @@ _EXACT_IN_BF16 = 8
 class LegalizeConverts(Pass):
     """Makes every convert one that each target has, with XLA's numbers.
 
-    IREE 3.13 calls functions that do not exist for integers as bf16 on CPUs
-    without bf16 instructions, and lacks most converts of f8E8M0FNU and
-    f4E2M1FN. What it has may round or overflow otherwise than XLA does, and
-    otherwise on each CPU:
+    IREE calls functions that do not exist (quirks.INTEGER_TO_BF16), and lacks most
+    converts of f8E8M0FNU and f4E2M1FN. What it has may round or overflow otherwise
+    than XLA does, and otherwise on each CPU:
 
     - an integer or an f64 goes to bf16 and f16, and an integer to the smaller
       types, through f32: rounded twice, as XLA and ml_dtypes do it;

@@ -25,7 +25,7 @@ _SMALLEST_NORMAL: dict[type[ir.Type], int] = {
 class LegalizeMath(TargetPass):
     """Rewrites or refuses math for which a CPU has neither instruction nor function.
 
-    IREE 3.13 calls C's functions for these and links none of them. What a few
+    IREE calls C's functions for these (quirks.MATH_WITHOUT_FUNCTION). What a few
     other ops give is rewritten; of the rest, most in f64, the error names the
     op. For GPUs nothing is done: their libraries have them.
 
@@ -120,7 +120,7 @@ def _number(predicate: str) -> Callable[[Scalars, ir.Operation], list[ir.Value]]
 
 
 def _cbrt(s: Scalars, op: ir.Operation) -> list[ir.Value]:
-    """IREE's own, which makes NaN of infinity."""
+    """IREE's own, but for quirks.CBRT_OF_INFINITY."""
     value = op.operands[0]
     is_infinite = s.compare_floats("oeq", _unary(s, "math.absf", value), math.inf)
     return [s.select(is_infinite, value, _unary(s, "math.cbrt", value))]

@@ -17,12 +17,9 @@ from ..base import Pass
 class OrderTies(Pass):
     """Say of equal elements which comes first, where sort and top-k leave it open.
 
-    IREE 3.13 swaps two neighbours unless the comparator says that the first
-    comes before the second, so that its sort of equal ones is not stable, as
-    StableHLO's and torch's are. Its top-k lets the lower index win where the
-    comparator says the same both ways round, which is true of ``>`` but not of
-    the ``>=`` that its own StableHLO conversion writes; and NaN, which compare
-    false, are never among the top. So:
+    IREE's sort is not stable (quirks.UNSTABLE_SORT), as StableHLO's and torch's
+    are, and its top-k follows neither in ties (quirks.TOPK_TIES) and NaN
+    (quirks.TOPK_NAN). So:
 
         sort: before(a, b)      =>  before(a, b) or not before(b, a)
         topk: before(a, b)      =>  before(a, b) and not before(b, a)
@@ -32,9 +29,7 @@ class OrderTies(Pass):
     ``jax.lax.top_k`` and ``torch.topk`` give.
 
     A sort along a dim of one element is its operand. A value that is sorted with
-    itself is sorted once, and a slice is made before: IREE would copy both within the
-    dispatch that sorts, and refuses that ("write affecting operations on global
-    resources are restricted to workgroup distributed contexts").
+    itself is sorted once, and a slice is made before: quirks.SORT_OF_SLICE.
     """
 
     name: ClassVar[str] = "order-ties"

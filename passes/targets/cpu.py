@@ -10,7 +10,7 @@ from .packing import NO_PACKING, Packing, Types
 from .target import Rates, Target
 from .tiling import BF16_PRODUCT, F32_PRODUCT, I8_PRODUCT, Tiling
 
-# AVX512-BF16: bf16 products summed in f32. IREE 3.13 has tiles for it on x86-64;
+# AVX512-BF16: bf16 products summed in f32. IREE has tiles for it on x86-64;
 # without it a packed bf16 matmul is 50 times slower than one in f32.
 BF16 = CpuFeature(
     name="bf16",
@@ -40,7 +40,7 @@ _PLAIN = Target(
     chip_flags=(),
     collectives="devices",
     fp8=replace(DECODED, multiplies_in_f32=True),
-    # Seen on Zen 4 with iree-compile 3.13, CPU time: 33 untiled multiply-adds per ns
+    # Seen on Zen 4 with iree-compile, CPU time: 33 untiled multiply-adds per ns
     # (14 where the columns are no multiple of 16), 55 tiled, 0.9 ns per packed element.
     tiling=Tiling(
         types=(F32_PRODUCT, I8_PRODUCT),
@@ -97,7 +97,7 @@ VMVX = Target(
     tiling=Tiling.none("VMVX runs packed matmuls no faster (128 x 128 x 128: 42 ms for 42)"),
     packing=replace(NO_PACKING, packings=2, has_tiles=_is_unscaled, follows_narrow_side=True),
     panels=(),
-    # IREE 3.13 does not compile it.
+    # quirks.ATTENTION_ON_VMVX
     own_attention="never",
     rates=Rates(chip="an interpreter with 10 Gflop/s", fp8=None, half=0.01, single=0.01, link=20),
     variants={},

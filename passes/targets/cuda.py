@@ -36,7 +36,7 @@ TARGETS = (
     _cuda("sm_80", DECODED, Rates(chip="A100 SXM", fp8=None, half=312, single=19.5, link=300)),
     _cuda("sm_86", DECODED, Rates(chip="A10", fp8=None, half=125, single=31, link=32)),
     _cuda("sm_89", _FP8, Rates(chip="L40S", fp8=733, half=362, single=92, link=32)),
-    # IREE 3.13 has no sm_90; its driver runs sm_89's PTX.
+    # quirks.NO_SM_90; its driver runs sm_89's PTX.
     _cuda("sm_90", _FP8, Rates(chip="H100 SXM", fp8=1979, half=989, single=67, link=450), "sm_89"),
     _cuda("sm_120", _FP8, Rates(chip="RTX 5090", fp8=419, half=210, single=105, link=64)),
 )

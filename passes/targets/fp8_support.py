@@ -14,12 +14,13 @@ class Fp8Support:
     Every target moves fp8 values of all four formats about; only arithmetic
     on them needs help.
 
-    ``converted``: formats whose ``arith.extf`` and ``arith.truncf`` compile.
+    ``converted``: formats whose ``arith.extf`` and ``arith.truncf`` compile
+    (quirks.FP8_CONVERTS_ON_CUDA).
     ``matmuls``: pairs that a contraction may have as operand types.
     ``smallest_matmul``: rows and columns a matmul needs for that, sizes known.
     ``mixed_multiples``: what rows, columns and depth must be multiples of,
     sizes known, where the two operand types differ.
-    ``half_floats``: whether bf16 and f16 arithmetic compiles.
+    ``half_floats``: whether bf16 and f16 arithmetic compiles (quirks.VMVX_HALF_FLOATS).
     ``multiplies_in_f32``: whether operands in f32 are the fast ones, and f16 a detour.
     ``multiplies_bf16``: whether products of bf16 summed in f32 are faster still.
     """

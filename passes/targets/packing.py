@@ -1,6 +1,6 @@
 """How a target packs tensors that have encodings.
 
-Facts found by compiling with IREE 3.13; a test asks its own resolvers for the layouts.
+Facts found by compiling ; a test asks IREE's own resolvers for the layouts.
 """
 
 from __future__ import annotations
@@ -24,12 +24,11 @@ class Packing:
 
     ``packings``: how many different packings one dispatch may store besides
     plain values. Zero where encodings resolve to nothing: there a packed copy
-    is the plain value once more, and a dispatch that stores one value twice
-    does not compile. ``has_tiles``: whether the resolver packs operands of a matmul
+    is the plain value once more (quirks.STORED_TWICE). ``has_tiles``: whether the resolver packs operands of a matmul
     of these element types (lhs, rhs, their scales if any, result).
     ``follows_narrow_side``: whether tiles depend on nothing but the smaller one of
     rows and columns. ``packs_before_reductions``: whether a value can be
-    packed in a dispatch that goes on to reduce it (IREE issue 24058).
+    packed in a dispatch that goes on to reduce it (quirks.PACKED_BEFORE_REDUCTION).
     ``packs_after_dynamic_rows``: whether a value of two dynamic dimensions can
     be packed in a dispatch that has reduced its rows, of dynamic length, before
     ("no basis element may be statically non-positive").

@@ -12,7 +12,7 @@ from .tiling import BF16_PRODUCT, F32_PRODUCT, I8_PRODUCT, Tiling
 
 _OCP = (E4M3FN, E5M2)
 _FNUZ = (E4M3FNUZ, E5M2FNUZ)
-# The instructions take operands of two types, IREE 3.13 only those of one.
+# The instructions take operands of two types, IREE only those of one.
 _SCALED = tuple((t, t, "f8E8M0FNU", "f8E8M0FNU", "f32") for t in ("f4E2M1FN", "f8E4M3FN", "f8E5M2"))
 
 
@@ -69,7 +69,8 @@ def _cdna(name: str, fp8: tuple[Fp8Format, ...], scaled: tuple[Types, ...], rate
 
 
 def _rdna(name: str, fp8: tuple[Fp8Format, ...], rates: Rates) -> Target:
-    tiling = Tiling.none("IREE 3.13 fails to compile encoded matmuls for RDNA")
+    # quirks.RDNA_ENCODINGS
+    tiling = Tiling.none("IREE fails to compile encoded matmuls for RDNA")
     return _rocm(name, fp8, tiling, NO_PACKING, rates)
 
 

@@ -12,7 +12,7 @@ from .packing import Packing
 from .tiling import Tiling
 
 _COMMON = (
-    # IREE would silently turn f64 into f32, argument types included.
+    # quirks.F64_DEMOTED
     "--iree-input-demote-f64-to-f32=false",
 )
 
@@ -95,7 +95,7 @@ class Target:
             found.append(f"--iree-hal-local-target-device-backends={self.backend}")
         found += self.cpu_flags(cpu)
         if collectives == "devices":
-            # Evaluating the constants of a named device at compile time crashes 3.13.
+            # quirks.CONST_EVAL_OF_NAMED_DEVICE
             found.append("--iree-opt-const-eval=false")
         return (*found, *self.chip_flags, *_COMMON)
 

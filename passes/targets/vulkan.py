@@ -24,7 +24,7 @@ def _vulkan(chip: str, rates: Rates) -> Target:
         tiling=Tiling.none(f"the encoding resolver of '{name}' is the identity"),
         packing=NO_PACKING,
         panels=(),
-        # IREE 3.13 does not compile it.
+        # quirks.ATTENTION_ON_VULKAN; nor is there a workaround for quirks.BF16_MATMUL_ON_VULKAN.
         own_attention="never",
         rates=rates,
         variants={},

@@ -4,9 +4,8 @@ Channels work along dimension 0 alone; other dimensions are brought there,
 with one transpose before or after, none for dimension 0 itself.
 
 An all_gather is an all_to_all of repeated shards, which receives the same
-bytes: IREE 3.13 compiles flow.collective.all_gather with the number of the
-result's elements where ncclAllGather takes the shard's, so that it writes past
-its buffer, and its HIP driver passes a host address as the source.
+bytes: flow.collective.all_gather writes past its buffer (quirks.ALL_GATHER_COUNT),
+and IREE's HIP driver passes a host address as its source.
 """
 
 from __future__ import annotations

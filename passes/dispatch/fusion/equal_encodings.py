@@ -61,7 +61,7 @@ def _key(op: ir.Operation) -> Hashable:
 
 
 def _layout_key(op: ir.Operation, packing: Packing) -> Hashable:
-    """Sizes given at run time are left out: no resolver of IREE 3.13 reads them."""
+    """Sizes given at run time are left out: no resolver of IREE's reads them."""
     encoding = encoding_of(op.results[0].type)
     source: ir.Value = op.operands[0]
     return (op.name, source, encoding and packing.layout_class(encoding))

@@ -13,9 +13,7 @@ def yield_once(region: DispatchRegion) -> DispatchRegion:
     """The region without results that repeat an earlier one.
 
     Two results repeat each other if one value is yielded for both, or two
-    equal encodings of one value. Folding such a region, IREE 3.13 reads the
-    first of all results in place of the repeated one: wrong numbers without a
-    word (introduced with its PR 20065).
+    equal encodings of one value: quirks.RESULT_YIELDED_TWICE.
     """
     keys = [value_key(value) for value in region.terminator.operands]
     if len(set(keys)) == len(keys):

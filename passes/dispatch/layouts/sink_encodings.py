@@ -43,7 +43,7 @@ def sink_encodings(module: ir.Operation) -> None:
     %p = linalg.generic ins(%m, %scale) -> tensor<8x4xf32, #result>
     %y = iree_encoding.unset_encoding %p
 
-    It helps, since IREE 3.13 computes an op that follows the unpacking and
+    It helps, since IREE computes an op that follows the unpacking and
     reads anything else one element at a time (256 x 320 with an ``exp``: 0.2
     ms more on a matmul of 0.47 ms). Operands of lower rank are packed too,
     where the ops are costly enough; an op that reads another tensor of full
@@ -122,7 +122,7 @@ def _others(graph: BlockGraph, op: ir.Operation, inside: set[ir.Value]) -> list[
                 return None
         elif isinstance(operand.type, ir.RankedTensorType) and operand.type.rank:
             is_small = len(map_.results) < map_.n_dims or _is_own_broadcast(graph, operand)
-            # IREE 3.13 packs an i1 mask wrongly: a select then reads other bits.
+            # Nothing narrower than a byte: quirks.PACKED_MASK.
             if element_bits(operand) < 8 or not is_small or not is_projected_permutation(map_):
                 return None
             found.append(index)

@@ -76,7 +76,7 @@ def _matmul_group(graph: BlockGraph, root: int, limit: int | None, taken: set[in
     and the elementwise ops that follow, as far as one value leaves the region
     besides that of the last op: the one that a gradient asks for, say.
 
-    IREE 3.13 computes an op behind the unpacking that reads other tensors one
+    IREE computes an op behind the unpacking that reads other tensors one
     element at a time on CPUs: cheap ops are still better off here, with up to
     ``limit`` such tensors, than in a dispatch of their own.
     """

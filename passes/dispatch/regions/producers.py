@@ -98,7 +98,7 @@ def _add_producers(graph: BlockGraph, group: Group, taken: set[int], copied: set
 
 
 def _sums_fit(graph: BlockGraph, group: Group, maker: int, loops: int) -> bool:
-    """Whether IREE 3.13 tiles the region's reductions with one more op in it.
+    """Whether IREE tiles the region's reductions with one more op in it.
 
     It does tile any over as many loops as what is packed has, or a single one
     over more loops of which each element is read at one place. Others fail
@@ -140,8 +140,7 @@ def _may_move(graph: BlockGraph, group: Group, maker: int) -> bool:
     """Whether the region may hold an op, if all who read it can be below.
 
     What others read becomes a second result: one at most, and none besides
-    reductions (IREE issue 24058: a store is left outside the loop over
-    workgroups).
+    reductions: quirks.PACKED_BEFORE_REDUCTION.
     """
     if any(graph.is_captured(result) for result in graph.ops[maker].results):
         return False

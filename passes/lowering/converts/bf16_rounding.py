@@ -1,8 +1,8 @@
 """bf16 arithmetic whose rounding IREE keeps.
 
-IREE 3.13 computes bf16 arithmetic in f32 and drops the roundings between
-fused ops: a quotient that falls between two fp8 codes then goes to the wrong
-one in about 3 of 100 cases. A rounding in integer arithmetic stays.
+It drops others (quirks.BF16_ROUNDINGS_DROPPED): a quotient that falls between two
+fp8 codes then goes to the wrong one in about 3 of 100 cases. A rounding in integer
+arithmetic stays.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Floats as integers, saturating.
 
 arith's converts leave open what a value gives that does not fit, and CPUs
-differ; XLA, on all its backends, gives the nearest integer that fits, and 0
-for NaN. StableHLO leaves it to the implementation.
+differ (quirks.FLOAT_TO_INTEGER_OVERFLOW); XLA, on all its backends, gives the
+nearest integer that fits, and 0 for NaN. StableHLO leaves it to the implementation.
 """
 
 from __future__ import annotations

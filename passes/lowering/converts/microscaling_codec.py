@@ -4,8 +4,8 @@
 ``f4E2M1FN``: elements, 0 to 6 and their negatives. Source: OCP microscaling
 formats specification 1.0; what it leaves open is as XLA and ml_dtypes have it.
 
-IREE 3.13 cannot convert these on CUDA, nor f4E2M1FN from f16 and f64, and
-rounds to f8E8M0FNU towards zero.
+IREE lacks some, and rounds otherwise: quirks.MICROSCALING_ON_CUDA,
+quirks.F4_CONVERTS, quirks.E8M0_TRUNCATED.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Constants that are kept in resources, written into the program.
 
-torch-mlir keeps all weights in resources. IREE 3.13 cannot write those of
-fp8 into its modules ("unhandled float element bit width 8"), and takes one
-of another type that it inlines into a dispatch, behind a conversion, for a
-constant of the converted type. Dense elements have neither fault.
+torch-mlir keeps all weights in resources. IREE cannot write those of fp8
+(quirks.FP8_RESOURCE), and mistakes the type of small ones that it inlines into a
+dispatch (quirks.SMALL_RESOURCE_RETYPED). Dense elements have neither fault.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ def contract(
     type_ = ir.RankedTensorType.get(shape, element, loc=b.loc)
     zero = b.fill(0.0, b.empty(type_, sources))
     if any(tensor_type(lhs).shape[d] == 0 for d in dims.lhs_contracting):
-        return zero  # IREE's CUDA backend crashes on an empty sum.
+        return zero  # quirks.EMPTY_SUM_ON_CUDA
     if all(tensor_type(lhs).shape[d] == 1 for d in dims.lhs_contracting):
         return _outer_product(b, lhs, rhs, dims, zero)
     loops = dims.parallel + len(dims.lhs_contracting)
@@ -82,7 +82,7 @@ def contract(
         lhs_map = dims_map(loops, dims.lhs_loops())
         rhs_map = dims_map(loops, dims.rhs_loops())
         out_map = dims_map(loops, range(dims.parallel))
-        # IREE crashes on a named op without them where a transpose is near.
+        # quirks.MATMUL_WITHOUT_MAPS
         maps = ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in (lhs_map, rhs_map, out_map)])
     name = dims.named_form()
     if name is not None:

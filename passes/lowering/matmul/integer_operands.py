@@ -30,8 +30,7 @@ class ConvertIntegerOperands(Pattern[list[_Convert]]):
     %c = linalg.generic ins(%w) { sitofp : i8 to bf16 }
     %y = linalg.matmul ins(%x, %c : tensor<4x8xbf16>, tensor<8x4xbf16>) outs(%o)
 
-    In the body IREE 3.13 would call a function that CPUs without bf16
-    instructions lack.
+    In the body it would not compile: quirks.INTEGER_TO_BF16.
     """
 
     roots = tuple(LINALG_CONTRACTIONS)

@@ -66,8 +66,8 @@ def operand_types(lhs: ir.Type, rhs: ir.Type, sizes: Sizes, support: Fp8Support)
         if _is_faster_in_bf16(lhs, rhs, sizes, support):
             bf16 = ir.BF16Type.get(context)
             return OperandTypes(bf16, bf16, f32)
-        # Not fp8, decoded by IREE in the kernel: it reads f8E4M3FN's 0xFF as
-        # -480, and is slower but for a few rows.
+        # Not fp8, decoded by IREE in the kernel: quirks.FP8_NAN_AS_NUMBER, and it
+        # is slower but for a few rows.
         return OperandTypes(f32, f32, f32)
     twins = [_native_twin(f, support) for f in formats]
     if (twins[0], twins[1]) in support.matmuls and _fits(twins[0] != twins[1], sizes, support):
@@ -93,7 +93,7 @@ def _is_faster_in_bf16(lhs: ir.Type, rhs: ir.Type, sizes: Sizes, support: Fp8Sup
 def _fits(mixed: bool, sizes: Sizes, support: Fp8Support) -> bool:
     """Whether IREE finds a matrix instruction for the product, or needs none.
 
-    Where it finds none for two different fp8 types, it fails.
+    See quirks.MIXED_FP8_WITHOUT_MFMA and quirks.FP8_MATMUL_WITHOUT_MMA.
     """
     multiples = support.mixed_multiples if mixed else (1, 1, 1)
     if support.smallest_matmul == 0 and multiples == (1, 1, 1):
@@ -131,7 +131,7 @@ def bring_operand(
         return value
     brought = _convert(b, value, element)
     if support.multiplies_in_f32 and not type_.has_static_shape:
-        # 3.13 cannot pack an operand of dynamic size together with its producer.
+        # quirks.DYNAMIC_PACKING
         sizes = [b.dim(value, i) for i in range(type_.rank) if type_.is_dynamic_dim(i)]
         name = "iree_tensor_ext.compute_barrier.start"
         brought = b.op(name, [brought, *sizes], brought.type)
@@ -162,8 +162,8 @@ def _bf16_bits(s: Scalars, value: ir.Value) -> ir.Value:
     """A bf16 as f32 by its bits: IREE folds an extf back into the matmul.
 
     Its data-tiled bf16 matmul is 50 times slower than f32 on a CPU without
-    bf16 instructions (512x1024x1024: 520 ms for 9 ms on Zen 3), and its GPU
-    backends fail on bf16 times f16.
+    bf16 instructions (512x1024x1024: 520 ms for 9 ms on Zen 3), and see
+    quirks.BF16_TIMES_F16.
     """
     integer = s.integer_type(32)
     bits = s.convert("extui", s.convert("bitcast", value, s.integer_type(16)), integer)

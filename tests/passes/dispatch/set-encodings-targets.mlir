@@ -8,7 +8,7 @@
 // SM-NOT: iree_encoding
 // SM: remark: not encoded: the encoding resolver of 'sm_89' is the identity
 // VULKAN: remark: not encoded: the encoding resolver of 'vulkan-rdna3' is the identity
-// RDNA: remark: not encoded: IREE 3.13 fails to compile encoded matmuls for RDNA
+// RDNA: remark: not encoded: IREE fails to compile encoded matmuls for RDNA
 // VMVX: remark: not encoded: VMVX runs packed matmuls no faster
 
 // Small for both; big enough for a CPU; for both. Where the columns fill no

@@ -1,0 +1,522 @@
+"""Programs that IREE refuses, or crashes on."""
+
+from __future__ import annotations
+
+import numpy as np
+from quirk_programs import attention, elementwise, encoding, matmul, packed
+from stock import (
+    HASWELL,
+    HOST,
+    OLDEST,
+    TILED,
+    VMVX,
+    Shown,
+    canary,
+    compiled,
+    cuda,
+    devices,
+    expect_bytecode_compiles,
+    expect_compiles,
+    expect_equal,
+    expect_optimizes,
+    expect_runs,
+    hip,
+    load,
+    vulkan,
+)
+
+BITS = "%b = arith.bitcast %c : {} to {}"
+E8M0 = "%c = arith.truncf %a : f32 to f8E8M0FNU\n" + BITS.format("f8E8M0FNU", "i8")
+F4 = "%c = arith.truncf %a : f16 to f4E2M1FN\n" + BITS.format("f4E2M1FN", "i4")
+X, Y = "tensor<8x16xf32>", "tensor<8x8xf32>"
+ON = "{{iree.abi.affinity = #hal.device.promise<@dev{}>}}".format
+
+
+@canary
+def test_attention_dynamic_heads() -> None:
+    text = attention("f16", "?", "8").replace("[1,", "[?,")
+    expect_optimizes(text, "torch-to-iree", "'tensor.expand_shape' op expected number of static")
+
+
+@canary
+def test_attention_on_vulkan() -> None:
+    expect_compiles(attention("f32", "2", "8"), vulkan("rdna3"), "online_attention' op result")
+
+
+@canary
+def test_attention_on_vmvx() -> None:
+    expect_compiles(attention("f16", "2", "8"), VMVX, "failed to legalize operation 'arith.truncf'")
+
+
+@canary
+def test_attention_without_keys() -> None:
+    expect_compiles(attention("f32", "2", "0"), HASWELL, "SIGFPE")
+
+
+@canary
+def test_bf16_matmul_on_vulkan() -> None:
+    text = matmul("bf16", "bf16", "f32", (64, 64, 64))
+    expect_compiles(text, vulkan("rdna3"), "'gpu.subgroup_mma_load_matrix' op operand")
+
+
+@canary
+def test_bf16_sums_on_gfx950() -> None:
+    text = matmul("bf16", "bf16", "bf16", (64, 64, 64))
+    expect_compiles(text, hip("gfx950"), "'func.func' op failed to distribute")
+
+
+@canary
+def test_bf16_times_f16() -> None:
+    text = matmul("bf16", "f16", "f32", (64, 64, 64))
+    expect_compiles(text, cuda("sm_80"), "lhs and rhs have same element type")
+
+
+@canary
+def test_carried_transfer() -> None:
+    t, row = "tensor<8x4xf32>", "tensor<4xf32>"
+    text = f"""
+func.func @f(%x: {t} {ON(0)}, %s: {t} {ON(1)}) -> ({t} {ON(1)}) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c7 = arith.constant 7 : index
+  %n = tensor.extract_slice %x[0, 0] [1, 4] [1, 1] : {t} to {row}
+  %t = flow.tensor.transfer %n : {row} to #hal.device.promise<@dev1>
+  cf.br ^head(%c0, %t, %s : index, {row}, {t})
+^head(%i: index, %a: {row}, %k: {t}):
+  %more = arith.cmpi slt, %i, %c7 : index
+  cf.cond_br %more, ^body, ^end
+^body:
+  %j = arith.addi %i, %c1 : index
+  %y = tensor.insert_slice %a into %k[%i, 0] [1, 4] [1, 1] : {row} into {t}
+  %m = tensor.extract_slice %x[%j, 0] [1, 4] [1, 1] : {t} to {row}
+  %u = flow.tensor.transfer %m : {row} to #hal.device.promise<@dev1>
+  cf.br ^head(%j, %u, %y : index, {row}, {t})
+^end:
+  %z = tensor.insert_slice %a into %k[7, 0] [1, 4] [1, 1] : {row} into {t}
+  return %z : {t}
+}}"""
+    flags = (*devices(2), "--iree-opt-const-eval=false", "--compile-to=stream")
+    expect_compiles(text, flags, "type mismatch for bb argument")
+
+
+@canary
+def test_constant_of_all_devices() -> None:
+    product = """
+  %e{0} = tensor.empty() : tensor<8x8xf32>
+  %f{0} = linalg.fill ins(%z : f32) outs(%e{0} : tensor<8x8xf32>) -> tensor<8x8xf32>
+  %m{0} = arith.mulf %x{0}, %c : tensor<8x16xf32>
+  %y{0} = linalg.matmul ins(%m{0}, %w{0} : tensor<8x16xf32>, tensor<16x8xf32>)
+    outs(%f{0} : tensor<8x8xf32>) -> tensor<8x8xf32>"""
+    numbers = (np.arange(128).reshape(8, 16) % 7).astype(float).tolist()
+    arguments = ", ".join(f"%x{n}: {X} {ON(n)}, %w{n}: tensor<16x8xf32> {ON(n)}" for n in range(2))
+    text = f"""
+func.func @f({arguments}) -> ({Y} {ON(0)}, {Y} {ON(1)}) {{
+  %z = arith.constant 0.0 : f32
+  %c = arith.constant dense<{numbers}> : {X}{product.format(0)}{product.format(1)}
+  return %y0, %y1 : {Y}, {Y}
+}}"""
+    flags = (*devices(2), "--iree-opt-const-eval=false", TILED, "--compile-to=stream")
+    expect_compiles(text, flags, "'stream.tensor.sizeof' op illegal")
+
+
+@canary
+def test_const_eval_of_named_device() -> None:
+    text = f"""
+func.func @f(%x: tensor<4xf32> {ON(0)}) -> tensor<4xf32> {{
+  %c = arith.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+  %t = flow.tensor.transfer %c : tensor<4xf32> to #hal.device.promise<@dev1>
+  %e = tensor.empty() : tensor<4xf32>
+  %k = linalg.map {{ math.exp }} ins(%t : tensor<4xf32>) outs(%e : tensor<4xf32>)
+  %s = flow.tensor.transfer %k : tensor<4xf32> to #hal.device.promise<@dev0>
+  %y = arith.addf %x, %s : tensor<4xf32>
+  return %y : tensor<4xf32>
+}}"""
+    expect_compiles(text, devices(2), "SIGSEGV")
+
+
+@canary
+def test_depthwise_element_types() -> None:
+    x, w, y = "tensor<1x8x8x3xbf16>", "tensor<3x3x1x3xbf16>", "tensor<1x6x6x3xf32>"
+    text = f"""
+func.func @f(%x: {x}, %w: {w}) -> {y} {{
+  %y = stablehlo.convolution(%x, %w)
+    dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {{stride = [1, 1]}}
+    {{batch_group_count = 1 : i64, feature_group_count = 3 : i64}} : ({x}, {w}) -> {y}
+  return %y : {y}
+}}"""
+    expect_optimizes(
+        text, "iree-stablehlo-input-transformation-pipeline", "expected collapsed type"
+    )
+
+
+@canary
+def test_dynamic_broadcast_merged() -> None:
+    t, u, r = "tensor<?xf32>", "tensor<?x?xf32>", "tensor<?x?x?xf32>"
+    text = f"""
+func.func @f(%x: {t}, %s: tensor<2xi32>, %t: tensor<3xi32>) -> {r} {{
+  %y = stablehlo.dynamic_broadcast_in_dim %x, %s, dims = [1]
+    {{known_nonexpanding_dimensions = array<i64: 0>}} : ({t}, tensor<2xi32>) -> {u}
+  %z = stablehlo.dynamic_broadcast_in_dim %y, %t, dims = [1, 2]
+    {{known_nonexpanding_dimensions = array<i64: 0, 1>}} : ({u}, tensor<3xi32>) -> {r}
+  return %z : {r}
+}}"""
+    expect_optimizes(
+        text, "iree-stablehlo-input-transformation-pipeline", "'stablehlo.dynamic_broadcast_in_dim'"
+    )
+
+
+@canary
+def test_dynamic_reshape() -> None:
+    text = """
+func.func @f(%x: tensor<?x4xf32>, %s: tensor<1xi32>) -> tensor<?xf32> {
+  %y = stablehlo.dynamic_reshape %x, %s : (tensor<?x4xf32>, tensor<1xi32>) -> tensor<?xf32>
+  return %y : tensor<?xf32>
+}"""
+    expect_optimizes(
+        text, "iree-stablehlo-input-transformation-pipeline", "'stablehlo.dynamic_reshape'"
+    )
+
+
+@canary
+def test_dynamic_packing() -> None:
+    t = "tensor<?x?xf32>"
+    text = f"""
+func.func @f(%x: tensor<?x?xi8>, %w: {t}, %m: index, %n: index, %k: index) -> {t} {{
+  %zero = arith.constant 0.0 : f32
+  %xe = tensor.empty(%m, %k) : {t}
+  %d = linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>],
+      iterator_types = ["parallel", "parallel"]}} ins(%x : tensor<?x?xi8>) outs(%xe : {t}) {{
+  ^bb0(%a: i8, %o: f32):
+    %q = arith.sitofp %a : i8 to f32
+    linalg.yield %q : f32
+  }} -> {t}
+  %e = tensor.empty(%m, %n) : {t}
+  %f = linalg.fill ins(%zero : f32) outs(%e : {t}) -> {t}
+  %y = linalg.matmul ins(%d, %w : {t}, {t}) outs(%f : {t}) -> {t}
+  return %y : {t}
+}}"""
+    expect_compiles(text, (*HASWELL, TILED), "no basis element may be statically non-positive")
+
+
+@canary
+def test_empty_sum_on_cuda() -> None:
+    expect_compiles(matmul("f32", "f32", "f32", (4, 4, 0)), cuda("sm_80"), "SIGFPE")
+
+
+@canary
+def test_f4_converts() -> None:
+    text = elementwise("f", "f16", "i4", F4)
+    expect_compiles(text, HASWELL, "failed to legalize operation 'arith.truncf'")
+
+
+@canary
+def test_f64_demoted() -> None:
+    text = elementwise("f", "f64", "f64", "%b = arith.addf %a, %a : f64")
+    function = load(expect_compiles(text, HOST[:-1], ""))["f"]
+    try:
+        function(np.ones(4))
+    except ValueError as error:
+        raise Shown from error
+
+
+@canary
+def test_fp8_converts_on_cuda() -> None:
+    text = elementwise("f", "f32", "f8E4M3FN", "%b = arith.truncf %a : f32 to f8E4M3FN")
+    expect_compiles(text, cuda("sm_80"), "missing `LLVMTranslationDialectInterface`.*arith.truncf")
+
+
+@canary
+def test_fp8_matmul_without_mma() -> None:
+    text = matmul("f8E4M3FN", "f8E4M3FN", "f32", (1, 64, 32))
+    expect_compiles(text, cuda("sm_89"), "builtin.unrealized_conversion_cast")
+
+
+@canary
+def test_fp8_resource() -> None:
+    text = """
+func.func @f() -> tensor<4xf8E4M3FN> {
+  %c = arith.constant dense_resource<codes> : tensor<4xf8E4M3FN>
+  return %c : tensor<4xf8E4M3FN>
+}
+{-# dialect_resources: { builtin: { codes: "0x010000003840B840" } } #-}"""
+    expect_compiles(text, HASWELL, "unhandled float element bit width 8")
+
+
+@canary
+def test_small_resource_retyped() -> None:
+    text = """
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %c = arith.constant dense_resource<small> : tensor<4xbf16>
+  %y = arith.extf %c : tensor<4xbf16> to tensor<4xf32>
+  %z = arith.addf %x, %y : tensor<4xf32>
+  return %z : tensor<4xf32>
+}
+{-# dialect_resources: { builtin: { small: "0x02000000803F0040803F0040" } } #-}"""
+    expect_compiles(text, HASWELL, "'arith.constant' op failed to verify that all of")
+
+
+@canary
+def test_integer_to_bf16() -> None:
+    text = elementwise("f", "i8", "bf16", "%b = arith.sitofp %a : i8 to bf16")
+    expect_compiles(text, HASWELL, "undefined symbol: __truncsfbf2")
+
+
+@canary
+def test_math_without_function() -> None:
+    text = elementwise("f", "f32", "f32", "%b = math.trunc %a : f32")
+    expect_compiles(text, OLDEST, "undefined symbol: truncf")
+
+
+@canary
+def test_matmul_without_maps() -> None:
+    a, b, t, c = "tensor<4x8xf32>", "tensor<16x8xf32>", "tensor<8x16xf32>", "tensor<4x16xf32>"
+    text = f"""
+func.func @f(%a: {a}, %b: {b}, %f: {c}) -> {c} {{
+  %h = tensor.empty() : {t}
+  %t = linalg.transpose ins(%b : {b}) outs(%h : {t}) permutation = [1, 0]
+  %y = "linalg.matmul"(%a, %t, %f) <{{operandSegmentSizes = array<i32: 2, 1>}}> ({{
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %m = arith.mulf %p, %q : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  }}) : ({a}, {t}, {c}) -> {c}
+  return %y : {c}
+}}"""
+    expect_compiles(text, (*HASWELL, "--compile-to=flow"), "SIGSEGV")
+
+
+@canary
+def test_microscaling_on_cuda() -> None:
+    text = elementwise("f", "f32", "i8", E8M0)
+    expect_compiles(text, cuda("sm_89"), "missing `LLVMTranslationDialectInterface`.*arith.truncf")
+
+
+@canary
+def test_mixed_fp8_without_mfma() -> None:
+    text = matmul("f8E4M3FNUZ", "f8E5M2FNUZ", "f32", (5, 16, 32))
+    expect_compiles(text, hip("gfx942"), "lhs and rhs have same element type")
+
+
+@canary
+def test_negative_dimension() -> None:
+    text = """
+func.func @f(%x: tensor<?xf32>) -> index {
+  %c = arith.constant -1 : index
+  %d = tensor.dim %x, %c : tensor<?xf32>
+  return %d : index
+}"""
+    expect_compiles(text, HASWELL, "SIGSEGV")
+
+
+@canary
+def test_no_sm_90() -> None:
+    expect_compiles(matmul("f32", "f32", "f32", (4, 4, 4)), cuda("sm_90"), "missing GPU target")
+
+
+@canary
+def test_packed_before_reduction() -> None:
+    text = packed("512x1024", "z", "s", encoding(0, "512, 1024, 1024"))
+    expect_compiles(text, HASWELL, "exceeded stack allocation limit")
+
+
+@canary
+def test_packed_mask() -> None:
+    t, m = "tensor<64x64xf32>", "tensor<64x64xi1>"
+    packed, mask = (f"{x[:-1]}, #e>" for x in (t, m))
+    text = f"""
+#e = {encoding(2)}
+#i = affine_map<(i, j) -> (i, j)>
+func.func @f(%x: {t}, %y: {t}, %k: tensor<64x64xi8>) -> {t} {{
+  %m = arith.trunci %k : tensor<64x64xi8> to {m}
+  %a = iree_encoding.set_encoding %x : {t} -> {packed}
+  %b = iree_encoding.set_encoding %y : {t} -> {packed}
+  %c = iree_encoding.set_encoding %m : {m} -> {mask}
+  %e = tensor.empty() : {packed}
+  %r = linalg.generic {{indexing_maps = [#i, #i, #i, #i], iterator_types = ["parallel", "parallel"]}}
+      ins(%c, %a, %b : {mask}, {packed}, {packed}) outs(%e : {packed}) {{
+  ^bb0(%i: i1, %j: f32, %l: f32, %o: f32):
+    %q = arith.select %i, %j, %l : f32
+    linalg.yield %q : f32
+  }} -> {packed}
+  %u = iree_encoding.unset_encoding %r : {packed} -> {t}
+  return %u : {t}
+}}"""
+    function = load(expect_compiles(text, HOST, "buffer and tensor shapes must be compatible"))["f"]
+    x = np.arange(4096, dtype=np.float32).reshape(64, 64)
+    k = (x % 3 == 0).astype(np.int8)
+    expect_equal(function(x, -x, k).to_host(), np.where(k, x, -x))
+
+
+@canary
+def test_permutation_of_floats() -> None:
+    t = "tensor<4x4xf32>"
+    text = f"""
+func.func @f(%x: {t}, %e: {t}) -> {t} {{
+  %y = linalg.transpose ins(%x : {t}) outs(%e : {t}) permutation = [-0.0, 0]
+  return %y : {t}
+}}"""
+    # An error is right; a crash is not.
+    error = compiled(text, HASWELL)[1]
+    assert error
+    if error.startswith("SIGSEGV"):
+        raise Shown
+
+
+@canary
+def test_rdna_encodings() -> None:
+    text = matmul("f32", "f32", "f32", (256, 256, 256))
+    expect_compiles(text, (*hip("gfx1201"), TILED), "materialization failed")
+
+
+@canary
+def test_scatter_window() -> None:
+    x, i, u = "tensor<8x4xf32>", "tensor<3x1xi32>", "tensor<3x2x4xf32>"
+    numbers = (
+        "#stablehlo.scatter<update_window_dims = [1, 2], scatter_dims_to_operand_dims = [0], "
+        "index_vector_dim = 1>"
+    )
+    text = f"""
+func.func @f(%x: {x}, %i: {i}, %u: {u}) -> {x} {{
+  %0 = "stablehlo.scatter"(%x, %i, %u) <{{scatter_dimension_numbers = {numbers}}}> ({{
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %s = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }}) : ({x}, {i}, {u}) -> {x}
+  return %0 : {x}
+}}"""
+    expect_optimizes(
+        text,
+        "iree-stablehlo-input-transformation-pipeline",
+        "'iree_linalg_ext.scatter' op mismatch in shape",
+    )
+
+
+@canary
+def test_sort_of_slice() -> None:
+    text = """
+func.func @f(%x: tensor<64x4xi32>) -> tensor<64x2xi32> {
+  %s = tensor.extract_slice %x[0, 1] [64, 2] [1, 1] : tensor<64x4xi32> to tensor<64x2xi32>
+  %r = iree_linalg_ext.sort dimension(0) outs(%s : tensor<64x2xi32>) {
+  ^bb0(%a: i32, %b: i32):
+    %p = arith.cmpi slt, %a, %b : i32
+    iree_linalg_ext.yield %p : i1
+  } -> tensor<64x2xi32>
+  return %r : tensor<64x2xi32>
+}"""
+    expect_compiles(text, HASWELL, "write affecting operations on global resources")
+
+
+@canary
+def test_stored_twice() -> None:
+    text = packed("64x64", "z", "z", encoding(0))
+    expect_compiles(text, cuda("sm_80"), "write affecting operations on global resources")
+
+
+@canary
+def test_transpose_of_one_result() -> None:
+    text = """
+#id = affine_map<(i, j) -> (i, j)>
+func.func @f(%x: tensor<4x8xf32>) -> (tensor<8x4xf32>, tensor<4x8xf32>) {
+  %e = tensor.empty() : tensor<4x8xf32>
+  %r:2 = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<4x8xf32>) outs(%e, %e : tensor<4x8xf32>, tensor<4x8xf32>) {
+  ^bb0(%a: f32, %o: f32, %p: f32):
+    %s = arith.addf %a, %a : f32
+    %t = arith.mulf %a, %a : f32
+    linalg.yield %s, %t : f32, f32
+  } -> (tensor<4x8xf32>, tensor<4x8xf32>)
+  %h = tensor.empty() : tensor<8x4xf32>
+  %y = linalg.transpose ins(%r#0 : tensor<4x8xf32>) outs(%h : tensor<8x4xf32>) permutation = [1, 0]
+  return %y, %r#1 : tensor<8x4xf32>, tensor<4x8xf32>
+}"""
+    passes = "util.func(iree-global-opt-propagate-linalg-transpose)"
+    known = r"number of yield values \(2\) to match the number of inits"
+    expect_optimizes(
+        text.replace("func.func", "util.func public").replace("  return", "  util.return"),
+        passes,
+        known,
+    )
+
+
+@canary
+def test_unpassed_element_type() -> None:
+    text = """
+func.func @f(%x: tensor<4xf8E4M3>) -> tensor<4xf32> {
+  %y = arith.extf %x : tensor<4xf8E4M3> to tensor<4xf32>
+  return %y : tensor<4xf32>
+}"""
+    expect_compiles(text, HASWELL, "'hal.element_type' op unsupported element type")
+
+
+@canary
+def test_vmvx_half_floats() -> None:
+    text = elementwise("f", "bf16", "bf16", "%b = arith.mulf %a, %a : bf16")
+    expect_compiles(text, VMVX, "'vm.mul.f32' op operand #0 must be 32-bit float")
+
+
+@canary
+def test_unknown_op() -> None:
+    text = """
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = "headrace.unknown"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}"""
+    expect_bytecode_compiles(text, HASWELL, "SIGSEGV")
+
+
+@canary
+def test_all_gather_count() -> None:
+    text = """
+func.func @f(%x: tensor<4xf32>) -> tensor<8xf32> {
+  %c = flow.channel.default : !flow.channel
+  %e = tensor.empty() : tensor<8xf32>
+  %y = flow.collective.all_gather f32, %e, %x, %c
+    : (tensor<8xf32>, tensor<4xf32>, !flow.channel) -> %e as tensor<8xf32>
+  return %y : tensor<8xf32>
+}"""
+    flags = (*hip("gfx942"), "--compile-to=hal")
+    (line,) = (
+        line
+        for line in expect_compiles(text, flags, "").decode().splitlines()
+        if "op(<all_gather : f32>)" in line
+    )
+    expect_equal("count(%c4)" in line, True)
+
+
+@canary
+def test_complex_attribute() -> None:
+    expect_runs(
+        """
+text = '"a.b"() {v = dense<(1.0,2.0)> : tensor<1xcomplex<f32>>} : () -> ()'
+ir.Operation.parse(text, context=context).attributes["v"]""",
+        "TypeError: Can't cast unknown element type",
+    )
+
+
+@canary
+def test_erased_with_uses() -> None:
+    expect_runs(
+        """
+text = '%0 = "a.b"() : () -> i32\\n"a.c"(%0) : (i32) -> ()'
+module = ir.Module.parse(text, context=context)
+try:
+    module.body.operations[0].erase()
+except Exception:
+    raise SystemExit(0)
+str(module)""",
+        "SIGSEGV|SIGABRT",
+    )
+
+
+@canary
+def test_not_utf8() -> None:
+    expect_runs(
+        r"""
+text = '"a.b"() {s = "\\FF"} : () -> ()'
+try:
+    module = ir.Module.parse(text, context=context)
+except ir.MLIRError:
+    raise SystemExit(0)
+module.body.operations[0].attributes["s"].value""",
+        "conversion error",
+    )
