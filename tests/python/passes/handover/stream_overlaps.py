@@ -29,7 +29,8 @@ from math import prod
 from byte_ranges import Atoms, ByteRange, Numbers, Sum, comparable, disjoint
 from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
-from headrace.dialects.upstream.tensor import DYNAMIC, VIEWS
+from headrace.dialects.op_traits import VIEWS
+from headrace.dialects.upstream.tensor import DYNAMIC
 
 _DISPATCH_TENSOR = re.compile(r"dispatch\.tensor<(readonly|readwrite|writeonly):(tensor<.*>)>$")
 _LOAD = "iree_tensor_ext.dispatch.tensor.load"
