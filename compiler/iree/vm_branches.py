@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from ...dialects import ir
 
+# Those that IREE makes branches of, if they are not by now.
 _LOOPS = frozenset(("scf.for", "scf.while"))
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from ...dialects import ir
 from ...dialects.headrace import ReducingCollectiveOp, as_collective, is_collective
+from ...dialects.op_traits import FLOATS_TO_INTEGERS
 from ...dialects.upstream.contraction import contraction_loops
 from ...dialects.upstream.linalg import element_of
 from ...passes.analysis.trip_counts import loop_trips
@@ -22,7 +23,6 @@ MOST_REPEATS = 1024
 # its result's type, and once to the narrowest that it is given.
 _HIDDEN_STEPS = 8
 
-_TO_INTEGER = frozenset(("arith.fptosi", "arith.fptoui"))
 _TO_WHOLE_NUMBERS = frozenset(f"math.{n}" for n in ("ceil", "floor", "round", "roundeven", "trunc"))
 # As if to i8, which is what they are written for where values pass through floats.
 _WHOLE_NUMBERS = "i8"
@@ -146,7 +146,7 @@ class _Analysis:
         if name in _DECISIONS or not len(op.results):
             return EXACT
         type_ = element_of(op.results[0].type)
-        if name in _TO_INTEGER:
+        if name in FLOATS_TO_INTEGERS:
             return incoming.then(self.type_name(type_))
         if not isinstance(type_, ir.FloatType) or name in _EXACT_ON_FLOATS:
             return incoming

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from .. import ir
+from ..op_traits import FLOAT_CONVERTS, INTEGERS_TO_FLOATS
 from .generic import GENERIC, maps_of
 
 
@@ -14,7 +17,7 @@ def contraction_loops(op: ir.Operation, *, integers: bool = False) -> list[list[
     own test lets pass whatever has one operand, ``exp`` for instance. With
     ``integers`` also from integers to floats.
     """
-    conversions = _CONVERSIONS + (INTEGERS_TO_FLOATS if integers else ())
+    conversions = _CONVERSIONS | INTEGERS_TO_FLOATS if integers else _CONVERSIONS
     with op.context:
         body = op.regions[0].blocks[0] if ir.is_contraction_op(op) else None
         if body is None or not _is_multiply_add(body, conversions):
@@ -38,11 +41,11 @@ def _positions(maps: list[ir.AffineMap]) -> list[list[int]]:
     return [[ir.affine_position(e) for e in map_.results] for map_ in maps]
 
 
-_CONVERSIONS = ("arith.extf", "arith.truncf", "arith.convertf", "arith.extsi", "arith.extui")
-INTEGERS_TO_FLOATS = ("arith.sitofp", "arith.uitofp")
+# Within one kind of number.
+_CONVERSIONS = FLOAT_CONVERTS | {"arith.convertf", "arith.extsi", "arith.extui"}
 
 
-def _is_multiply_add(body: ir.Block, conversions: tuple[str, ...]) -> bool:
+def _is_multiply_add(body: ir.Block, conversions: Collection[str]) -> bool:
     """Whether a body yields ``out + lhs * rhs``, in the type of ``out``."""
     lhs, rhs, out = body.arguments
     factors = _factors(body, out)

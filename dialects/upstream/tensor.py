@@ -9,11 +9,6 @@ from .linalg import TensorBuilder, dims_map, tensor_type
 
 DYNAMIC = ir.ShapedType.get_dynamic_size()
 
-# Ops that give the same elements in another shape.
-RESHAPES = ("tensor.collapse_shape", "tensor.expand_shape")
-# And those that only know more or less of it.
-VIEWS = ("tensor.cast", *RESHAPES)
-
 
 def splat(b: TensorBuilder, type_: ir.RankedTensorType, value: int) -> ir.Value:
     """A static tensor whose elements are all ``value``: integers or floats."""

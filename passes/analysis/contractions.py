@@ -10,19 +10,6 @@ from ...dialects.upstream.contraction import contraction_loops
 from ..rewriting import Miss
 from .movement.values import is_positive_zero
 
-LINALG_CONTRACTIONS = (
-    "linalg.batch_matmul",
-    "linalg.batch_matvec",
-    "linalg.batch_vecmat",
-    "linalg.contract",
-    "linalg.dot",
-    "linalg.generic",
-    "linalg.matmul",
-    "linalg.matvec",
-    "linalg.vecmat",
-)
-CONTRACTIONS = ("stablehlo.dot_general", "stablehlo.dot", *LINALG_CONTRACTIONS)
-
 
 @dataclass(frozen=True)
 class Contraction:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ...dialects import ir
 from ...dialects.fp8 import fp8_format
 from ...dialects.headrace import DequantizeOp, dequantize
+from ...dialects.op_traits import TENSOR_FLOAT_CONVERTS
 from ...dialects.ops.constraints import element_type_of, is_per_tensor, is_wide_float, shape_of
 from ..rewriting import Miss
 from .movement.interface import Movement, with_element_type
@@ -16,12 +17,10 @@ from .movement.values import movement_of
 # cost stays linear and the recursion shallow.
 MAX_DEPTH = 64
 
-_CONVERTS = ("arith.extf", "arith.truncf", "stablehlo.convert")
-
 
 def is_float_convert(op: ir.Operation) -> bool:
     """Whether ``op`` converts tensors between wide float types, elementwise."""
-    return op.name in _CONVERTS and all(
+    return op.name in TENSOR_FLOAT_CONVERTS and all(
         isinstance(v.type, ir.RankedTensorType) and is_wide_float(element_type_of(v))
         for v in (op.operands[0], op.results[0])
     )
@@ -30,7 +29,7 @@ def is_float_convert(op: ir.Operation) -> bool:
 def is_dequantize(op: ir.Operation) -> bool:
     """Whether ``op`` widens fp8: a dequantize, or a convert that has no scale."""
     return op.name == DequantizeOp.OPERATION_NAME or (
-        op.name in _CONVERTS
+        op.name in TENSOR_FLOAT_CONVERTS
         and isinstance(op.results[0].type, ir.RankedTensorType)
         and fp8_format(op.operands[0].type) is not None
         and is_wide_float(element_type_of(op.results[0]))

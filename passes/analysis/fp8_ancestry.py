@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from ...dialects import ir
 from ...dialects.fp8 import fp8_format
+from ...dialects.op_traits import CONTRACTIONS
 from ...dialects.upstream.contraction import contraction_loops
-from .contractions import CONTRACTIONS
 
 # How many values are looked at, so that the cost stays linear.
 _REACH = 64

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...dialects import ir
+from ...dialects.op_traits import REARRANGEMENTS, SPLATS
 from ...dialects.upstream.generic import GENERIC, is_parallel, maps_of
 
 Place = tuple[int | None, ...]
@@ -114,7 +115,7 @@ def number_of(term: Term) -> float | None:
     op = ir.defining_op(term.value)
     if op is None:
         return None
-    if op.name in ("linalg.fill", "tensor.splat", "linalg.broadcast"):
+    if op.name in SPLATS | REARRANGEMENTS:
         return number_of(Term(op.operands[0]))
     if op.name != "arith.constant":
         return None

@@ -6,9 +6,10 @@ from math import prod
 
 from ...dialects import ir
 from ...dialects.headrace import MatmulOp
+from ...dialects.op_traits import CONTRACTIONS
 from ...dialects.ops.constraints import integers, shape_of
 from ..rewriting import Miss
-from .contractions import CONTRACTIONS, contraction_of
+from .contractions import contraction_of
 
 
 def is_matmul(op: ir.Operation) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ...dialects import ir
 from ...dialects.fp8 import fp8_format
 from ...dialects.headrace import DequantizeOp
+from ...dialects.op_traits import TENSOR_FLOAT_CONVERTS
 from ...dialects.ops.constraints import element_type_of, is_per_tensor, shape_of
 from ...dialects.upstream.generic import GENERIC
 from ..rewriting import Miss
@@ -15,8 +16,6 @@ from .movement.values import Movement, movement_of
 
 # Longer chains are not searched: no program has them, and the search recurses.
 MAX_CHAIN = 100
-
-_CONVERTS = ("stablehlo.convert", "arith.extf")
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +103,7 @@ class NarrowSearch:
 def _widened(op: ir.Operation) -> ir.Value | None:
     """The bf16 or f16 tensor that ``op`` converts to f32, which is exact: a
     ``stablehlo.convert``, an ``arith.extf``, or a generic of one."""
-    if op.name not in (*_CONVERTS, GENERIC) or len(op.results) != 1:
+    if op.name not in (*TENSOR_FLOAT_CONVERTS, GENERIC) or len(op.results) != 1:
         return None
     type_ = op.results[0].type
     if not isinstance(type_, ir.RankedTensorType) or not isinstance(type_.element_type, ir.F32Type):

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ...dialects import ir
-from ...dialects.headrace import is_collective
-from .contractions import CONTRACTIONS
+from ...dialects.headrace import MatmulOp, is_collective
+from ...dialects.op_traits import CONTRACTIONS
 
 PIPELINE_REASON = "headrace.pipeline_reason"
 
 # On a copy whose original is in a pipelined loop: a matmul, which the report
 # counts once, and the loop that runs where there are too few trips.
 PEELED = "headrace.peeled"
-_MATMULS = frozenset(("headrace.matmul", *CONTRACTIONS))
 
 
 def is_pipelined(op: ir.Operation) -> bool:
@@ -46,7 +45,7 @@ def mark_pipelined(ops: Iterable[ir.Operation]) -> None:
 def mark_peeled(ops: Iterable[ir.Operation]) -> None:
     """Marks the matmuls among copies of ops that a loop still holds, nested ones included."""
     for op in _all(ops):
-        if op.name in _MATMULS:
+        if op.name == MatmulOp.OPERATION_NAME or op.name in CONTRACTIONS:
             with op.context:
                 op.attributes[PEELED] = ir.UnitAttr.get()
 

@@ -15,6 +15,7 @@ from functools import reduce
 
 from ...dialects import ir
 from ...dialects.headrace import DEVICE_IDS, ReplicaIdOp, as_collective, is_collective
+from ...dialects.op_traits import BRANCHES, CARRYING_LOOPS, is_pure_itself
 from ...dialects.ops.device_tables import highest_device_id
 from .device_classes import (
     Classes,
@@ -26,28 +27,10 @@ from .device_classes import (
     sharding_classes,
 )
 
-# Ops of these dialects compute their results from their operands (and what
-# their regions capture) alone, but for the names in _OPAQUE.
-_PURE_DIALECTS = ("arith", "chlo", "complex", "headrace", "linalg", "math", "stablehlo", "tensor")
-_OPAQUE = frozenset(
-    f"stablehlo.{name}"
-    for name in (
-        "all_gather",
-        "all_reduce",
-        "all_to_all",
-        "collective_broadcast",
-        "collective_permute",
-        "composite",
-        "cross-replica-sum",
-        "custom_call",
-        "infeed",
-        "partition_id",
-        "recv",
-        "reduce_scatter",
-        "replica_id",
-        "rng",
-    )
-)
+# Each device has its own.
+_DEVICE_IDS = ("stablehlo.partition_id", "stablehlo.replica_id")
+# Equal of equal operands, though they are not to be merged or left out.
+_DETERMINED = ("stablehlo.optimization_barrier", "stablehlo.rng_bit_generator")
 _COUNTS = ("headrace.num_partitions", "headrace.num_replicas")
 
 
@@ -162,15 +145,15 @@ class ReplicationAnalysis:
             return self._headrace_rule(op)
         if name == "func.call":
             return self._call_rule(op, number)
-        if name in ("stablehlo.while", "scf.for"):
+        if name in CARRYING_LOOPS:
             return self._same(*_carried(op, number), *_loop_controls(op))
         if name == "scf.while":
             condition = _terminator(op.regions[0].blocks[0])
             return self._same(condition.operands[number + 1], condition.operands[0])
-        if name in ("stablehlo.if", "stablehlo.case", "scf.if"):
+        if name in BRANCHES:
             ends = [_terminator(block) for block in ir.blocks_of(op)]
             return self._same(op.operands[0], *(end.operands[number] for end in ends))
-        if name.partition(".")[0] in _PURE_DIALECTS and name not in _OPAQUE:
+        if _is_determined(op):
             ends = [_terminator(block) for block in ir.blocks_of(op)]
             return self._same(*op.operands, *(v for end in ends for v in end.operands))
         return self._unknown(f"the result of {name}")
@@ -217,7 +200,7 @@ class ReplicationAnalysis:
                 return self._same(condition.operands[number + 1], condition.operands[0])
             carried = _terminator(after).operands[number]
             return self._same(parent.operands[number], carried, condition.operands[0])
-        if name.partition(".")[0] in _PURE_DIALECTS and name not in _OPAQUE:
+        if _is_determined(parent):
             return self._same(*parent.operands)
         return self._unknown(f"a block argument of {name}")
 
@@ -239,6 +222,11 @@ class ReplicationAnalysis:
         )
         origin = f"argument {number} of @{name}, whose sharding is {sharding}"
         return _Rule(tuple(sources), lambda found: meet(found, classes), origin)
+
+
+def _is_determined(op: ir.Operation) -> bool:
+    """Whether its results follow from its operands, and from what its regions capture."""
+    return op.name in _DETERMINED or (is_pure_itself(op) and op.name not in _DEVICE_IDS)
 
 
 def _device_counts(module: ir.Operation) -> tuple[int, int]:

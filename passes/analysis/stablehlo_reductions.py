@@ -1,4 +1,4 @@
-"""What the region of an all_reduce or reduce_scatter computes."""
+"""What the region of a StableHLO reduction computes."""
 
 from __future__ import annotations
 

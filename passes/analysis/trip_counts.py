@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 
 from ...dialects import ir
+from ...dialects.op_traits import LOOPS
 
-LOOPS = ("scf.for", "scf.while", "scf.forall", "scf.parallel", "stablehlo.while")
 _DEVICE = re.compile(r"@(?:dev|__device_)(\d+)")
 _CASTS = ("arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui", "arith.trunci")
 

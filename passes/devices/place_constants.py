@@ -9,11 +9,9 @@ from typing import ClassVar
 
 from ...dialects import ir
 from ...dialects.iree.flow import AFFINITY, declare_constant, load_global, transfer_to
+from ...dialects.op_traits import MADE_OF_SCALARS, SCF_BRANCHES, VIEWS
 from ...dialects.upstream.linalg import TensorBuilder
-from ...dialects.upstream.tensor import VIEWS
 from ..base import Pass
-
-_ANYWHERE = ("tensor.empty", "tensor.from_elements", "tensor.splat", "linalg.fill")
 
 
 @dataclass(frozen=True)
@@ -86,7 +84,7 @@ class _Placer:
             anywhere = not of_constants
         else:
             of_constants = any(v in self._of_constants for v in op.operands)
-            anywhere = op.name in _ANYWHERE or (
+            anywhere = op.name in MADE_OF_SCALARS or (
                 op.name in VIEWS and op.operands[0] in self._anywhere
             )
         for result in op.results:
@@ -121,7 +119,7 @@ class _Placer:
                 last = ir.operations_of(block)[-1]
                 if last.name == "scf.condition":
                     carried = list(last.operands)[1:]
-                elif op.name in ("scf.if", "scf.index_switch"):
+                elif op.name in SCF_BRANCHES:
                     carried = list(last.operands)
         if len(op.results):
             self._same_devices(carried, list(op.results))

@@ -9,7 +9,7 @@ from typing import ClassVar
 from ...dialects import ir
 from ...dialects.iree.dispatch import DispatchRegion
 from ...dialects.iree.encoding import is_set_encoding
-from ...dialects.upstream.tensor import VIEWS
+from ...dialects.op_traits import VIEWS
 from ..base import Pass
 from ..rewriting import Miss
 from ..targets.packing import Packing, packing

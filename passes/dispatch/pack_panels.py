@@ -10,9 +10,10 @@ from typing import ClassVar
 
 from ...dialects import ir
 from ...dialects.iree.dispatch import RETURN, create_region
+from ...dialects.op_traits import RESHAPES, STORED
 from ...dialects.upstream.contraction import contraction_loops
 from ...dialects.upstream.linalg import TensorBuilder, dims_map, tensor_type
-from ...dialects.upstream.tensor import RESHAPES, with_shape
+from ...dialects.upstream.tensor import with_shape
 from ..analysis.elementwise import is_bit_extend, is_broadcast
 from ..analysis.matmul_loops import COMPILATION_INFO, element_types, init_fill, is_free, refilled
 from ..base import Pass
@@ -108,7 +109,7 @@ def _product_of(op: ir.Operation, widths: tuple[int, ...]) -> _Product | None:
         case _:
             return None
     maker = ir.defining_op(op.operands[1])
-    if maker is not None and maker.name in ("arith.constant", "util.global.load"):
+    if maker is not None and maker.name in STORED:
         return None  # packed once, by set-encodings
     if not tensor_type(op.operands[0]).has_static_shape:
         return None

@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ...dialects import ir
+from ...dialects.op_traits import STABLEHLO_PRODUCTS
 from ...dialects.upstream.arith import Scalars
 from ...dialects.upstream.linalg import TensorBuilder, with_element_type
 from ..base import Pass
 from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
-
-# Into which IREE 3.13 folds converts of their operands.
-_PRODUCTS = ("stablehlo.dot_general", "stablehlo.dot", "stablehlo.convolution")
 
 
 @dataclass(frozen=True)
@@ -59,7 +57,8 @@ class KeepIntegerConvert(Pattern[_Convert]):
         )
         if not isinstance(source, ir.IntegerType):
             return Miss("not a convert of integers", silent=True)
-        if not any(use.owner.operation.name in _PRODUCTS for use in op.results[0].uses):
+        # IREE 3.13 folds converts of their operands into these.
+        if not any(use.owner.operation.name in STABLEHLO_PRODUCTS for use in op.results[0].uses):
             return Miss("no product uses it", silent=True)
         unsigned = source.is_unsigned or source.width == 1
         signless = ir.IntegerType.get_signless(source.width, op.context)

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from ...dialects import ir
 from ...dialects.iree.dispatch import DISPATCH_REGION
+from ...dialects.op_traits import INITS
 from ...dialects.upstream.generic import GENERIC, iterators_of, maps_of
 from ...dialects.upstream.linalg import TensorBuilder, dims_map, tensor_type
 from ...dialects.upstream.tensor import with_shape
@@ -105,7 +106,7 @@ class FoldTransposeIntoProducer(Pattern[_Transposed]):
                 rewriter.replace_uses(result, made.results[index])
         rewriter.erase(old)
         for producer in unused:
-            if producer is not None and producer.name in ("tensor.empty", "linalg.fill"):
+            if producer is not None and producer.name in INITS:
                 rewriter.erase_if_dead(producer)
         rewriter.created(made)
 

@@ -7,8 +7,9 @@ from typing import ClassVar
 
 from ...dialects import ir
 from ...dialects.iree.barriers import hold
+from ...dialects.op_traits import VIEWS
 from ...dialects.upstream.linalg import TensorBuilder
-from ...dialects.upstream.tensor import VIEWS, dynamic_sizes
+from ...dialects.upstream.tensor import dynamic_sizes
 from ..base import Pass
 from .buffers.branches import forwarded_operand
 

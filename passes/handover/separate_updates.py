@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ...dialects import ir
+from ...dialects.op_traits import VIEWS
 from ...dialects.upstream.linalg import TensorBuilder, tensor_type
-from ...dialects.upstream.tensor import DYNAMIC, VIEWS, slice_along
+from ...dialects.upstream.tensor import DYNAMIC, slice_along
 from ..base import Pass
 from .buffers.device_of_values import devices_of_values
 from .buffers.kept_copies import kept_copy

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ...dialects import ir
 from ...dialects.headrace import is_collective
-from ...dialects.purity import is_total
+from ...dialects.op_traits import is_total
 from ...dialects.upstream.scf import ForLoop
 from ..base import Pass
 from ..remarks import remark

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from ...dialects import ir
+from ...dialects.op_traits import LINALG_CONTRACTIONS
 from ...dialects.upstream.arith import Scalars, float_width
 from ...dialects.upstream.contraction import contraction_loops
 from ...dialects.upstream.linalg import TensorBuilder, tensor_type, with_element_type
@@ -13,7 +14,7 @@ from ..base import Pass
 from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
 from ..targets.fp8_support import Fp8Support, fp8_support
 from .converts import bf16_rounding
-from .matmul.contraction import CONTRACTIONS, same_contraction
+from .matmul.contraction import same_contraction
 from .matmul.integer_operands import ConvertIntegerOperands
 from .matmul.operand_types import OperandTypes, Sizes, bring_operand, operand_types, product_size
 
@@ -48,7 +49,7 @@ class WidenContraction(Pattern[OperandTypes]):
     %y = linalg.generic ins(%acc) { truncf }
     """
 
-    roots = CONTRACTIONS
+    roots = tuple(LINALG_CONTRACTIONS)
 
     def __init__(self, support: Fp8Support | None) -> None:
         self.support = support

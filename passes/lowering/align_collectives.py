@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from ...dialects import ir
 from ...dialects.headrace import as_collective, is_collective
-from ...dialects.purity import is_pure
+from ...dialects.op_traits import is_pure
 from ...dialects.upstream.scf import ForLoop
 from ..analysis.matmul_work import is_matmul, matmul_flops
 from ..analysis.pipelined_mark import is_pipelined

@@ -7,9 +7,10 @@ from typing import ClassVar
 
 from ...dialects import ir
 from ...dialects.iree.barriers import hold
+from ...dialects.op_traits import VIEWS
 from ...dialects.upstream.generic import GENERIC, is_parallel, maps_of
 from ...dialects.upstream.linalg import TensorBuilder
-from ...dialects.upstream.tensor import VIEWS, dynamic_sizes
+from ...dialects.upstream.tensor import dynamic_sizes
 from ..base import Pass
 
 # For each dimension of a reduction's result the loop, or later the dimension,
@@ -17,6 +18,7 @@ from ..base import Pass
 Access = tuple[object, ...]
 Accesses = dict[ir.Value, dict[Access, None]]
 
+# Whose maps are identities where none are given.
 _SAME = ("linalg.map", "linalg.elementwise", "linalg.copy")
 
 

@@ -8,16 +8,13 @@ from typing import ClassVar
 from ...dialects import ir
 from ...dialects.iree.barriers import hold
 from ...dialects.iree.dispatch import DISPATCH_REGION
+from ...dialects.op_traits import LINALG_PARALLEL
 from ...dialects.upstream.generic import GENERIC, is_parallel, maps_of
 from ...dialects.upstream.linalg import DYNAMIC, TensorBuilder, dims_map, element_of, tensor_type
 from ...dialects.upstream.tensor import dynamic_sizes
 from ..base import Pass
 
 _DISPATCHED = ("linalg.", DISPATCH_REGION)
-_PARALLEL = tuple(
-    f"linalg.{name}"
-    for name in ("fill", "map", "transpose", "broadcast", "copy", "elementwise", "index", "yield")
-)
 
 
 @dataclass(frozen=True)
@@ -103,7 +100,7 @@ def _hold_results(op: ir.Operation) -> None:
 
 def _reduces(op: ir.Operation) -> bool:
     """Whether a linalg op has loops that its results have not."""
-    if not op.name.startswith("linalg.") or op.name in _PARALLEL or not len(op.results):
+    if not op.name.startswith("linalg.") or op.name in LINALG_PARALLEL or not len(op.results):
         return False
     return op.name != GENERIC or not is_parallel(op)
 

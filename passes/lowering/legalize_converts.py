@@ -7,6 +7,12 @@ from typing import ClassVar
 
 from ...dialects import ir
 from ...dialects.ir.native_passes import run_native_pipeline
+from ...dialects.op_traits import (
+    FLOAT_CONVERTS,
+    FLOATS_TO_INTEGERS,
+    INTEGERS_TO_FLOATS,
+    SCALAR_MOVES,
+)
 from ...dialects.upstream.arith import Scalars
 from ...dialects.upstream.contraction import contraction_loops, scaled_contraction_loops
 from ...dialects.upstream.generic import GENERIC
@@ -16,11 +22,6 @@ from .converts import bf16_rounding, microscaling_codec
 from .converts.float_to_int import to_integer
 from .converts.microscaling_codec import is_microscaling
 
-_FROM_INTEGER = ("arith.sitofp", "arith.uitofp")
-_TO_INTEGER = ("arith.fptosi", "arith.fptoui")
-_FLOAT_CONVERTS = ("arith.extf", "arith.truncf")
-# Ops that only move values: every target has them in every type.
-_MOVES = ("arith.bitcast", "arith.constant", "arith.select")
 _FREE_BODIES = ("linalg.map", "linalg.reduce")
 # bf16 holds all integers of so many bits.
 _EXACT_IN_BF16 = 8
@@ -68,7 +69,7 @@ def _found(module: ir.Operation) -> list[ir.Operation]:
 
 def _needs_help(op: ir.Operation) -> bool:
     name = op.name
-    if not name.startswith(("arith.", "math.")) or name in _MOVES or len(op.results) != 1:
+    if not name.startswith(("arith.", "math.")) or name in SCALAR_MOVES or len(op.results) != 1:
         return False
     types = [element_of(v.type) for v in (*op.operands, *op.results)]
     if not any(map(is_microscaling, types)) and not _is_convert_in_need(name, types):
@@ -78,11 +79,11 @@ def _needs_help(op: ir.Operation) -> bool:
 
 
 def _is_convert_in_need(name: str, types: list[ir.Type]) -> bool:
-    if name in _FROM_INTEGER:
+    if name in INTEGERS_TO_FLOATS:
         return not isinstance(types[1], ir.F16Type | ir.F32Type | ir.F64Type)
     if name == "arith.truncf":
         return isinstance(types[0], ir.F64Type) and isinstance(types[1], ir.BF16Type | ir.F16Type)
-    return name in _TO_INTEGER
+    return name in FLOATS_TO_INTEGERS
 
 
 def _has_fixed_body(op: ir.Operation) -> bool:
@@ -96,13 +97,13 @@ def _has_fixed_body(op: ir.Operation) -> bool:
 
 def _rewritten(s: Scalars, op: ir.Operation) -> ir.Value:
     name, source, result = op.name, op.operands[0], op.results[0].type
-    if name in _FROM_INTEGER:
+    if name in INTEGERS_TO_FLOATS:
         return _from_integer(s, name, source, result)
-    if name in _TO_INTEGER:
+    if name in FLOATS_TO_INTEGERS:
         assert isinstance(result, ir.IntegerType)
         wide = source if isinstance(source.type, ir.F64Type) else _to_f32(s, source)
         return to_integer(s, wide, result, signed=name == "arith.fptosi")
-    if name in _FLOAT_CONVERTS:
+    if name in FLOAT_CONVERTS:
         return _convert(s, source, result)
     # Arithmetic of microscaling types.
     f32 = ir.F32Type.get(s.loc.context)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ...dialects import ir
+from ...dialects.op_traits import VIEWS
 from ...dialects.upstream.arith import FLOAT_PREDICATES, INTEGER_PREDICATES, Scalars, float_width
 from ...dialects.upstream.linalg import tensor_type
-from ...dialects.upstream.tensor import VIEWS
 from ..base import Pass
 
 

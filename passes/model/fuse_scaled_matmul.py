@@ -8,10 +8,11 @@ from typing import ClassVar
 from ...dialects import ir
 from ...dialects.fp8 import fp8_format
 from ...dialects.headrace import matmul, quantize
+from ...dialects.op_traits import CONTRACTIONS
 from ...dialects.ops.base import WIDE_REASON
 from ...dialects.ops.constraints import DYNAMIC, element_type_of, is_per_tensor, shape_of
 from ...dialects.upstream.linalg import with_element_type
-from ..analysis.contractions import CONTRACTIONS, Contraction, contraction_of
+from ..analysis.contractions import Contraction, contraction_of
 from ..analysis.fp8_ancestry import comes_from_fp8, is_made_of_fp8
 from ..analysis.narrow_source import NarrowSearch, NarrowSource
 from ..analysis.pipelined_mark import PEELED
@@ -92,7 +93,7 @@ class DequantizedContraction(Pattern[FusedMatmul]):
     Wide values with other users stay; wide ones without are erased.
     """
 
-    roots = CONTRACTIONS
+    roots = tuple(CONTRACTIONS)
 
     def match(self, op: ir.Operation) -> FusedMatmul | Miss:
         found = contraction_of(op)

@@ -7,14 +7,11 @@ from dataclasses import dataclass, field
 
 from ...dialects import ir
 from ...dialects.headrace import DequantizeOp
-from ...dialects.purity import is_pure
+from ...dialects.op_traits import CONTROL, is_pure
 from ..base import Pass
 
 # Values from outside may not be used inside these, or would change them.
 _CLOSED = ("builtin.module", "func.func", "util.func", "util.initializer", "flow.dispatch.region")
-# The regions of these are ordinary code; those of all others say what one op
-# computes, and are left as they are.
-_LOOPS = ("stablehlo.while", "stablehlo.if", "stablehlo.case", "scf.for", "scf.while", "scf.if")
 
 
 @dataclass(frozen=True)
@@ -59,7 +56,7 @@ class _Scope:
 
 
 def _merge_in(op: ir.Operation, scope: _Scope) -> None:
-    if op.name not in (*_CLOSED, *_LOOPS):
+    if op.name not in (*_CLOSED, *CONTROL):
         return
     outer = None if op.name in _CLOSED else scope
     for region in op.regions:

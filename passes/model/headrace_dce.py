@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...dialects import ir
-from ...dialects.purity import is_pure
+from ...dialects.op_traits import is_pure
 from ..base import Pass
 
 

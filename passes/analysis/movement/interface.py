@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from ....dialects import ir
+from ....dialects.op_traits import CONSTANTS, REARRANGEMENTS, SPLATS, TENSOR_FLOAT_CONVERTS
 from ....dialects.ops.constraints import is_per_tensor
 from ....dialects.upstream.linalg import with_element_type
 from ...rewriting import Miss
@@ -96,15 +97,8 @@ class Movement:
 Recognizer = Callable[[ir.Operation], Movement | Miss]
 
 
-_ZERO_PRESERVING = (
-    "arith.extf",
-    "arith.truncf",
-    "stablehlo.broadcast_in_dim",
-    "stablehlo.convert",
-    "stablehlo.reshape",
-    "tensor.splat",
-    "linalg.fill",
-)
+# Zero before, zero after, and of the same sign.
+_ZERO_PRESERVING = REARRANGEMENTS | SPLATS | TENSOR_FLOAT_CONVERTS
 
 
 def is_positive_zero(value: ir.Value) -> bool:
@@ -122,7 +116,7 @@ def _constant_behind(value: ir.Value) -> ir.Attribute | None:
     op = ir.defining_op(value)
     while op is not None and op.name in _ZERO_PRESERVING:
         op = ir.defining_op(op.operands[0])
-    if op is None or op.name not in ("stablehlo.constant", "arith.constant"):
+    if op is None or op.name not in CONSTANTS:
         return None
     return op.attributes["value"]
 

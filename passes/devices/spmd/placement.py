@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ....dialects import ir
+from ....dialects.op_traits import SCF_CONTROL
 
 
 def placed_values(function: ir.Operation) -> set[ir.Value]:
@@ -16,7 +17,7 @@ def placed_values(function: ir.Operation) -> set[ir.Value]:
     """
     placed: set[ir.Value] = set(function.regions[0].blocks[0].arguments)
     for op in ir.walk(function):
-        if op.name in ("scf.for", "scf.while", "scf.if", "scf.index_switch"):
+        if op.name in SCF_CONTROL:
             placed.update(op.results)
             for block in ir.blocks_of(op):
                 placed.update(block.arguments)

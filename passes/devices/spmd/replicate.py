@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ....dialects import ir
 from ....dialects.headrace import DEVICE_IDS, CollectiveOp, ReplicaIdOp
 from ....dialects.iree.flow import AFFINITY, device_affinity, transfer
+from ....dialects.op_traits import SCF_BRANCHES, SCF_CONTROL
 from ....dialects.upstream.linalg import TensorBuilder
 from ....dialects.upstream.tensor import splat
 from ...analysis.replication import ReplicationAnalysis
@@ -18,7 +19,6 @@ _DROPPED = ("iree.abi.output", "tf.aliasing_output", "jax.buffer_donor")
 _PINNED = ("scf.for", "scf.while", "scf.yield", "scf.condition")
 # Sorts, scatters: each writes into an operand, which devices may not share.
 _IN_PLACE = "iree_linalg_ext."
-_MERGED = ("scf.for", "scf.while", "scf.if", "scf.index_switch")
 
 
 class Replicator:
@@ -223,7 +223,7 @@ class Replicator:
         if op.name == "scf.for":
             self._require_uniform(op, operands[:3])
             heads, carried, like = operands[:3], operands[3:], results
-        elif op.name in ("scf.if", "scf.index_switch"):
+        elif op.name in SCF_BRANCHES:
             self._require_uniform(op, operands)
             heads, carried, like = operands, [], []
         else:
@@ -293,7 +293,7 @@ def _around_collectives(function: ir.Operation) -> set[int]:
         while parent is not None and parent.operation.name != "func.func":
             if ir.address_of(parent) in found:
                 break
-            if parent.operation.name not in _MERGED:
+            if parent.operation.name not in SCF_CONTROL:
                 raise ir.error_at(op, f"'{op.name}' inside '{parent.operation.name}'")
             found.add(ir.address_of(parent))
             parent = parent.operation.parent

@@ -9,8 +9,8 @@ from itertools import islice
 from ....dialects import ir
 from ....dialects.iree.dispatch import DispatchRegion
 from ....dialects.iree.encoding import UNSET_ENCODING, encoding_of, is_set_encoding
+from ....dialects.op_traits import VIEWS
 from ....dialects.upstream.linalg import DYNAMIC, tensor_type
-from ....dialects.upstream.tensor import VIEWS
 from ...remarks import remark
 from ...rewriting import Miss
 from ...targets.packing import Packing

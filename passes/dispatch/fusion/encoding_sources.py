@@ -6,24 +6,22 @@ from dataclasses import dataclass
 
 from ....dialects import ir
 from ....dialects.iree.dispatch import DISPATCH_REGION, DispatchRegion
+from ....dialects.op_traits import ATTENTION, RESHAPES, STORED, VIEWS
 from ....dialects.upstream.linalg import tensor_type
-from ....dialects.upstream.tensor import VIEWS
 from ...rewriting import Miss
 
 # Whose results may be stored packed: with one of any other kind in a region,
 # code generation does not tile all of it by the tiles of the packed store.
 _TILED = frozenset(
     {
-        *("tensor.collapse_shape", "tensor.expand_shape", "tensor.empty"),
-        *("tensor.extract_slice", "arith.constant"),
+        *(*RESHAPES, *ATTENTION, "iree_linalg_ext.gather"),
+        *("arith.constant", "tensor.empty", "tensor.extract_slice"),
         *("iree_encoding.unset_encoding", "iree_encoding.set_encoding"),
-        *("iree_linalg_ext.attention", "iree_linalg_ext.online_attention"),
-        "iree_linalg_ext.gather",
     }
 )
 _TILED_DIALECTS = ("linalg", "headrace")
 # Nothing makes these at run time, or not in this function.
-_GIVEN = ("arith.constant", "util.global.load", "hal.tensor.import", "flow.tensor.constant")
+_GIVEN = STORED | {"hal.tensor.import", "flow.tensor.constant"}
 
 
 @dataclass(frozen=True)

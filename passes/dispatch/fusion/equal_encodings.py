@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 
 from ....dialects import ir
 from ....dialects.iree.encoding import UNSET_ENCODING, encoding_of, is_set_encoding
-from ....dialects.upstream.tensor import VIEWS
+from ....dialects.op_traits import VIEWS
 from ...remarks import remark
 from ...targets.packing import Packing
 

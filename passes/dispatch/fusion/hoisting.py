@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ....dialects import ir
 from ....dialects.iree.dispatch import DISPATCH_REGION, RETURN
-from ....dialects.purity import is_pure
+from ....dialects.op_traits import is_pure
 from ....dialects.upstream.linalg import TensorBuilder
 from ...rewriting import Miss
 

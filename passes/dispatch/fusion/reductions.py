@@ -6,21 +6,11 @@ import re
 from dataclasses import dataclass
 
 from ....dialects import ir
+from ....dialects.headrace import MatmulOp
 from ....dialects.iree.dispatch import DispatchRegion
+from ....dialects.op_traits import ATTENTION, LINALG_PARALLEL
 from ....dialects.upstream.generic import GENERIC, is_parallel, iterators_of, maps_of
 from ....dialects.upstream.linalg import DYNAMIC, tensor_type
-
-# Linalg ops other than `generic` that only have parallel loops.
-_PARALLEL = """
-abs add broadcast ceil copy div div_unsigned elementwise erf exp fill floor log map max min mul
-negf pack powf reciprocal round rsqrt select sqrt square sub tanh transpose unpack
-"""
-_PARALLEL_NAMES = frozenset(f"linalg.{name}" for name in _PARALLEL.split())
-_OTHER_REDUCTIONS = (
-    "headrace.matmul",
-    "iree_linalg_ext.attention",
-    "iree_linalg_ext.online_attention",
-)
 
 
 @dataclass(frozen=True)
@@ -78,5 +68,5 @@ def _is_reduction(op: ir.Operation) -> bool:
     if op.name == GENERIC:
         return not is_parallel(op)
     if op.name.startswith("linalg."):
-        return op.name not in _PARALLEL_NAMES
-    return op.name in _OTHER_REDUCTIONS
+        return op.name not in LINALG_PARALLEL
+    return op.name == MatmulOp.OPERATION_NAME or op.name in ATTENTION

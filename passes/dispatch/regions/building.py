@@ -5,12 +5,10 @@ from __future__ import annotations
 from ....dialects import ir
 from ....dialects.iree.dispatch import RETURN, create_region
 from ....dialects.iree.encoding_ops import UNSET_ENCODING
-from ....dialects.purity import is_pure
+from ....dialects.op_traits import INITS, is_pure
 from ....dialects.upstream.linalg import DYNAMIC, TensorBuilder, tensor_type
 from .block_graph import BlockGraph
 from .group import Group
-
-_COPIED = ("tensor.empty", "linalg.fill")
 
 
 def build_region(graph: BlockGraph, group: Group) -> None:
@@ -64,7 +62,7 @@ def _copy_inits(
     """Copies of the fills and empty tensors that ``op`` starts from."""
     for operand in op.operands:
         maker = ir.defining_op(operand)
-        if operand in inner or maker is None or maker.name not in _COPIED:
+        if operand in inner or maker is None or maker.name not in INITS:
             continue
         if graph.maker(operand) is None:
             continue
@@ -103,4 +101,4 @@ def erase_unused(graph: BlockGraph) -> None:
 
 
 def _is_original(op: ir.Operation) -> bool:
-    return op.name in _COPIED or (op.name.startswith(("linalg.", "headrace.")) and is_pure(op))
+    return op.name in INITS or (op.name.startswith(("linalg.", "headrace.")) and is_pure(op))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ....dialects import ir
+from ....dialects.op_traits import INITS
 from .block_graph import BlockGraph
 
 # IREE takes no more bindings in a dispatch.
@@ -28,9 +29,7 @@ def read_from_outside(graph: BlockGraph, members: set[int]) -> set[ir.Value]:
     for member in sorted(members):
         for operand in graph.ops[member].operands:
             maker = graph.maker(operand)
-            if maker is not None and (
-                maker in members or graph.ops[maker].name in ("tensor.empty", "linalg.fill")
-            ):
+            if maker is not None and (maker in members or graph.ops[maker].name in INITS):
                 continue
             if isinstance(operand.type, ir.RankedTensorType):
                 found.add(operand)

@@ -16,6 +16,7 @@ from ....dialects import ir
 from ....dialects.headrace import DequantizeOp, MatmulOp, QuantizeOp
 from ....dialects.iree.encoding import encoding_of, is_set_encoding
 from ....dialects.iree.encoding_ops import UNSET_ENCODING
+from ....dialects.op_traits import INITS
 from ....dialects.upstream.generic import GENERIC, maps_of
 from ....dialects.upstream.linalg import tensor_type
 from ...analysis.elementwise import (
@@ -128,7 +129,7 @@ def _leave(graph: BlockGraph, values: list[ir.Value], position: int) -> bool:
 def _is_read(graph: BlockGraph, value: ir.Value) -> bool:
     """Whether a tensor comes from memory: not an empty one or a fill."""
     maker = graph.maker(value)
-    is_init = maker is not None and graph.ops[maker].name in ("tensor.empty", "linalg.fill")
+    is_init = maker is not None and graph.ops[maker].name in INITS
     return isinstance(value.type, ir.RankedTensorType) and not is_init
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container
 
 from ....dialects import ir
-from ....dialects.purity import is_pure
+from ....dialects.op_traits import is_pure
 from .block_graph import BlockGraph
 
 # Nothing that talks to other devices: when that happens is decided already.

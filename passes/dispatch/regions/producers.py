@@ -6,9 +6,9 @@ import heapq
 
 from ....dialects import ir
 from ....dialects.headrace import DequantizeOp, QuantizeOp
+from ....dialects.op_traits import RESHAPES
 from ....dialects.upstream.generic import GENERIC, iterators_of, maps_of
 from ....dialects.upstream.linalg import tensor_type
-from ....dialects.upstream.tensor import RESHAPES
 from ...analysis.elementwise import (
     input_count,
     is_bit_extend,

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 from ....dialects import ir
+from ....dialects.op_traits import REARRANGEMENTS
 from ....dialects.ops.constraints import shape_of
 from ....dialects.upstream.stablehlo import constant_elements, integer
 
 Range = tuple[int, int]
-
-_SAME_ELEMENTS = (
-    "stablehlo.broadcast_in_dim",
-    "stablehlo.reshape",
-    "stablehlo.slice",
-    "stablehlo.transpose",
-)
 
 
 def integer_range(value: ir.Value) -> Range | None:
@@ -24,7 +18,7 @@ def integer_range(value: ir.Value) -> Range | None:
     op = ir.defining_op(value)
     if op is None:
         return None
-    if op.name in _SAME_ELEMENTS:
+    if op.name in REARRANGEMENTS:
         return integer_range(op.operands[0])
     if op.name == "stablehlo.concatenate":
         return _join([integer_range(operand) for operand in op.operands])

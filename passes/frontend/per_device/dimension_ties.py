@@ -11,23 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from ....dialects import ir
+from ....dialects.op_traits import STABLEHLO_ELEMENTWISE
 from ....dialects.upstream.stablehlo import i64_array, integer
 
 Dim = tuple[ir.Value, int]
 # Dimensions tied to each other; a single one must be whole.
 Tie = tuple[Dim, ...]
-
-_ELEMENTWISE = frozenset(
-    f"stablehlo.{name}"
-    for name in """
-        abs add and atan2 bitcast_convert cbrt ceil clamp compare complex convert cosine
-        count_leading_zeros divide exponential exponential_minus_one floor imag is_finite log
-        log_plus_one logistic maximum minimum multiply negate not optimization_barrier or popcnt
-        power real reduce_precision remainder round_nearest_afz round_nearest_even rsqrt select
-        shift_left shift_right_arithmetic shift_right_logical sign sine sqrt subtract tan tanh
-        xor
-    """.split()  # noqa: SIM905 - fifty quoted names are no list to read
-)
 
 
 def shape_of(value: ir.Value) -> list[int] | None:
@@ -50,7 +39,7 @@ def ties(op: ir.Operation) -> Iterator[Tie]:
 
     Region arguments and terminators belong to the op that holds the region.
     """
-    if op.name in _ELEMENTWISE or op.name.startswith("chlo."):
+    if op.name in STABLEHLO_ELEMENTWISE or op.name.startswith("chlo."):
         yield from _elementwise(op)
     elif op.name in _RULES:
         yield from _RULES[op.name](op)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ....dialects import ir
 from ....dialects.fp8 import fp8_format
 from ....dialects.headrace import DequantizeOp, dequantize, quantize
+from ....dialects.op_traits import RESHAPES
 from ....dialects.ops.constraints import is_wide_float, shape_of
 from ....dialects.upstream.generic import GENERIC, is_parallel, maps_of
 from ....dialects.upstream.linalg import TensorBuilder, element_of, tensor_type, with_element_type
@@ -18,7 +19,6 @@ from .linalg_clamps import find_clamp
 from .linalg_scales import LinalgScale, find_scale
 
 _MODES = {"arith.mulf": "multiply", "arith.divf": "divide"}
-_SHAPES = ("tensor.expand_shape", "tensor.collapse_shape")
 _OTHER_KIND = Miss("not of this kind", silent=True)
 
 
@@ -302,7 +302,7 @@ def _unscaled(
     """The dequantize without scale behind reshapes in the user's block, and those."""
     shapes: list[ir.Operation] = []
     while (
-        (op := ir.defining_op(value)) is not None and op.name in _SHAPES and op.block == user.block
+        (op := ir.defining_op(value)) is not None and op.name in RESHAPES and op.block == user.block
     ):
         shapes.insert(0, op)
         value = op.operands[0]

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from ....dialects import ir
+from ....dialects.op_traits import SPLATS
 from ....dialects.upstream.generic import GENERIC
 from ....dialects.upstream.linalg import TensorBuilder, element_of, tensor_type
 from ....dialects.upstream.tensor import with_shape
@@ -89,7 +90,7 @@ def _spread(term: Term) -> Term:
 
 
 def _broadcast_source(op: ir.Operation, place: Place) -> Term | None:
-    if op.name in ("tensor.splat", "linalg.fill"):
+    if op.name in SPLATS:
         return Term(op.operands[0])
     if op.name == "linalg.broadcast":
         added = list(ir.DenseI64ArrayAttr(op.attributes["dimensions"]))

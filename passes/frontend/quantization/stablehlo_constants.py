@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 
 from ....dialects import ir
+from ....dialects.op_traits import REARRANGEMENTS
 from ....dialects.upstream.stablehlo import splat_element
-
-# Ops that repeat or rearrange elements.
-_SPREADS = ("stablehlo.broadcast_in_dim", "stablehlo.dynamic_broadcast_in_dim", "stablehlo.reshape")
 
 # Bits of the significand, and the exponent of the largest power of two.
 _FORMATS: dict[type[ir.Type], tuple[int, int]] = {
@@ -34,7 +32,7 @@ def uniform_value(value: ir.Value) -> float | None:
             steps.append(ir.RankedTensorType(op.results[0].type).element_type)
         elif op.name == "stablehlo.negate":
             steps.append(None)
-        elif op.name not in _SPREADS:
+        elif op.name not in REARRANGEMENTS:
             return None
         value = op.operands[0]
     if not isinstance(element, ir.FloatAttr | ir.IntegerAttr):

@@ -18,6 +18,7 @@ from .stablehlo_scales import Scale, find_scale
 CONVERT = "stablehlo.convert"
 MULTIPLY = "stablehlo.multiply"
 DIVIDE = "stablehlo.divide"
+# Those that pair each element with one.
 _MOVES = ("stablehlo.reshape", "stablehlo.transpose")
 _MODES = {MULTIPLY: "multiply", DIVIDE: "divide"}
 _OTHER_KIND = Miss("not of this kind", silent=True)

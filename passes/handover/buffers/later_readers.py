@@ -14,15 +14,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ....dialects import ir
-from ....dialects.upstream.tensor import VIEWS
+from ....dialects.op_traits import MADE_OF_SCALARS, STORED, VIEWS
 from .branches import forwarded_operand
 
 # IREE never writes where these are, or makes them anew for each user.
-_NEVER_WRITTEN = (
-    *("arith.constant", "linalg.fill", "tensor.empty", "tensor.from_elements", "tensor.splat"),
-    "util.global.load",
-)
-_VIEWS = (*VIEWS, "tensor.extract_slice")
+_NEVER_WRITTEN = MADE_OF_SCALARS | STORED
+_VIEWS = VIEWS | {"tensor.extract_slice"}
 # The operand whose buffer the result takes over.
 _UPDATES = {"tensor.insert_slice": 1, "flow.tensor.update": 0}
 # Their last operands, as many as results, are what they update.

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ....dialects import ir
+from ....dialects.op_traits import VIEWS
 from ....dialects.upstream.generic import GENERIC, is_parallel, maps_of
-from ....dialects.upstream.tensor import DYNAMIC, VIEWS
+from ....dialects.upstream.tensor import DYNAMIC
 from .later_readers import LaterReaders, Use, all_operands, computed_by
 
 # Their results are where they are, or come by a copy: no dispatch writes them.

@@ -6,7 +6,7 @@ import operator
 from dataclasses import dataclass, replace
 
 from ....dialects import ir
-from ....dialects.purity import is_pure
+from ....dialects.op_traits import is_pure
 from ....dialects.upstream.arith import INTEGER_PREDICATES, Scalars
 from ....dialects.upstream.scf import build_for
 from ...remarks import remark

@@ -18,30 +18,20 @@ from dataclasses import dataclass
 
 from ....dialects import ir
 from ....dialects.headrace import is_collective
-from ....dialects.purity import is_pure
+from ....dialects.op_traits import MADE_OF_SCALARS, VIEWS, is_pure
 from ....dialects.upstream.scf import ForLoop
 
 # Made again rather than carried: no work, or a copy at most.
-_VIEWS = frozenset(
-    (
-        "arith.constant",
-        "linalg.fill",
-        "tensor.cast",
-        "tensor.collapse_shape",
-        "tensor.dim",
-        "tensor.empty",
-        "tensor.expand_shape",
-        "tensor.extract",
-        "tensor.extract_slice",
-        "tensor.from_elements",
-        "tensor.splat",
-    )
+_CHEAP = (
+    VIEWS
+    | MADE_OF_SCALARS
+    | {"arith.constant", "tensor.dim", "tensor.extract", "tensor.extract_slice"}
 )
 _SCALAR_DIALECTS = ("affine", "arith", "index", "math")
 # Never carried, as it has to stand beside its matmul: what it reads is.
 _DEQUANTIZE = "headrace.dequantize"
 # May stand between a dequantize and its matmul.
-_MOVEMENT = _VIEWS | {"linalg.transpose"}
+_MOVEMENT = _CHEAP | {"linalg.transpose"}
 
 
 @dataclass(frozen=True)
@@ -305,7 +295,7 @@ def _communicates(op: ir.Operation) -> bool:
 
 
 def _is_cheap(op: ir.Operation) -> bool:
-    if op.name in _VIEWS:
+    if op.name in _CHEAP:
         return True
     on_scalars = not any(isinstance(r.type, ir.RankedTensorType) for r in op.results)
     return on_scalars and op.name.partition(".")[0] in _SCALAR_DIALECTS

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from ....dialects import ir
+from ....dialects.op_traits import FLOAT_CONVERTS, SCALAR_MOVES
 from ....dialects.upstream.linalg import element_of
-
-_MOVES = ("arith.bitcast", "arith.constant", "arith.select")
-_BF16_CONVERTS = ("arith.extf", "arith.truncf")
 
 
 def refuse_half_floats(module: ir.Operation, target: str) -> None:
@@ -16,11 +14,11 @@ def refuse_half_floats(module: ir.Operation, target: str) -> None:
     own messages name ops that no user wrote.
     """
     for op in ir.walk(module):
-        if not op.name.startswith(("arith.", "math.")) or op.name in _MOVES:
+        if not op.name.startswith(("arith.", "math.")) or op.name in SCALAR_MOVES:
             continue
         for value in (*op.operands, *op.results):
             element = element_of(value.type)
-            if isinstance(element, ir.BF16Type) and op.name in _BF16_CONVERTS:
+            if isinstance(element, ir.BF16Type) and op.name in FLOAT_CONVERTS:
                 continue
             if isinstance(element, ir.BF16Type | ir.F16Type):
                 raise ir.error_at(

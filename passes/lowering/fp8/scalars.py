@@ -5,13 +5,11 @@ from __future__ import annotations
 from ....dialects import ir
 from ....dialects.fp8 import Fp8Format, fp8_format
 from ....dialects.ir.native_passes import run_native_pipeline
+from ....dialects.op_traits import FLOAT_CONVERTS, SCALAR_MOVES
 from ....dialects.upstream.arith import Scalars
 from ....dialects.upstream.contraction import contraction_loops
 from ...targets.fp8_support import Fp8Support
 from .convert import from_fp8, to_fp8
-
-# Ops that only move values: every target has them in fp8.
-_MOVES = ("arith.bitcast", "arith.constant", "arith.select")
 
 
 def legalize_scalars(module: ir.Operation, support: Fp8Support) -> None:
@@ -33,7 +31,7 @@ def legalize_scalars(module: ir.Operation, support: Fp8Support) -> None:
 
 def _needs_help(op: ir.Operation, support: Fp8Support) -> bool:
     name = op.name
-    if not name.startswith(("arith.", "math.")) or name in _MOVES:
+    if not name.startswith(("arith.", "math.")) or name in SCALAR_MOVES:
         return False
     types = [v.type for v in (*op.operands, *op.results)]
     formats = [f for f in map(fp8_format, types) if f is not None]
@@ -75,7 +73,7 @@ def _in_f32(
         format_ = fp8_format(operand.type)
         operands.append(operand if format_ is None else from_fp8(s, operand, format_, f32, support))
     result = op.results[0].type if to_format is None else f32
-    if op.name in ("arith.extf", "arith.truncf"):  # from one fp8 format to another
+    if op.name in FLOAT_CONVERTS:  # from one fp8 format to another
         value = operands[0]
     else:
         attributes = {name: op.attributes[name] for name in op.attributes}

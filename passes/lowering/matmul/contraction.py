@@ -10,17 +10,6 @@ from ....dialects.upstream.arith import Scalars
 from ....dialects.upstream.linalg import TensorBuilder, dims_map, tensor_type
 
 # Ops that may be a contraction of two operands.
-CONTRACTIONS = (
-    "linalg.matmul",
-    "linalg.batch_matmul",
-    "linalg.matvec",
-    "linalg.vecmat",
-    "linalg.batch_matvec",
-    "linalg.batch_vecmat",
-    "linalg.dot",
-    "linalg.contract",
-    "linalg.generic",
-)
 
 
 @dataclass(frozen=True)

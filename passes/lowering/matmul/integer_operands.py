@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ....dialects import ir
+from ....dialects.op_traits import LINALG_CONTRACTIONS
 from ....dialects.upstream.arith import Scalars
 from ....dialects.upstream.contraction import INTEGERS_TO_FLOATS, contraction_loops
 from ....dialects.upstream.linalg import TensorBuilder
 from ...rewriting import Miss, Pattern, Rewriter
-from .contraction import CONTRACTIONS, same_contraction
+from .contraction import same_contraction
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class ConvertIntegerOperands(Pattern[list[_Convert]]):
     instructions lack.
     """
 
-    roots = CONTRACTIONS
+    roots = tuple(LINALG_CONTRACTIONS)
 
     def match(self, op: ir.Operation) -> list[_Convert] | Miss:
         if contraction_loops(op, integers=True) is None:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from ....dialects import ir
 from ....dialects.headrace import CollectiveOp, MovingCollectiveOp
+from ....dialects.op_traits import CONSTANTS, REARRANGEMENTS
 from ....dialects.ops.collective import ScaleRule
 from ....dialects.ops.constraints import DYNAMIC, is_per_tensor
 from ...analysis.replication import ReplicationAnalysis
@@ -77,20 +78,11 @@ def zeros_fault(
     )
 
 
-# Ops that make of a finite positive constant one of the same kind.
-_SIGN_KEEPING = (
-    "stablehlo.broadcast_in_dim",
-    "stablehlo.reshape",
-    "tensor.collapse_shape",
-    "tensor.expand_shape",
-)
-
-
 def _is_positive_constant(scale: ir.Value) -> bool:
     op: ir.Operation | None = ir.defining_op(scale)
-    while op is not None and op.name in _SIGN_KEEPING:
+    while op is not None and op.name in REARRANGEMENTS:
         op = ir.defining_op(op.operands[0])
-    if op is None or op.name not in ("stablehlo.constant", "arith.constant"):
+    if op is None or op.name not in CONSTANTS:
         return False
     value = op.attributes["value"]
     if not isinstance(value, ir.DenseElementsAttr) or not value.is_splat:

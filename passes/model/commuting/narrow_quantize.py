@@ -23,6 +23,7 @@ from .collective_scales import equality_fault, scale_rule, zeros_fault
 from .gathered_extrema import OTHER_USER, GatheredExtrema, find_extrema, localize_extrema
 from .narrow_dequantize import forget_reason
 
+# Those that may narrow.
 _CONVERTS = ("arith.truncf", "stablehlo.convert")
 
 

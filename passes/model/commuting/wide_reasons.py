@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from ....dialects import ir
 from ....dialects.fp8 import fp8_format
 from ....dialects.headrace import MOVING_COLLECTIVES, is_collective
+from ....dialects.op_traits import CARRYING_LOOPS, CONTRACTIONS, LINALG_PARALLEL, STABLEHLO_PRODUCTS
 from ....dialects.ops.constraints import element_type_of, is_wide_float
 from ....dialects.upstream.contraction import contraction_loops
 from ....dialects.upstream.generic import GENERIC, is_parallel
-from ...analysis.contractions import CONTRACTIONS
 from ...analysis.dequantized_values import is_dequantize, is_float_convert
 from ...analysis.movement.values import movement_of
 from ...rewriting import Miss
@@ -23,8 +23,10 @@ REDUCTION_REASON = "reductions are never narrowed: a sum in fp8 would lose bits"
 # linear in the number of collectives.
 MAX_OPS = 48
 
-_ELEMENTWISE_DIALECTS = ("arith", "chlo", "headrace", "math", "stablehlo", "tensor", "linalg")
-_LOOPS = ("stablehlo.while", "scf.for")
+# What these make of an fp8 value is one still, if it is no product or sum. Calls of
+# what nobody knows count, so that a reason names them.
+_HANDING_ON = ("arith", "chlo", "headrace", "math", "stablehlo", "tensor")
+_REDUCTIONS = ("stablehlo.reduce", "stablehlo.reduce_window")
 
 
 class WideReasons:
@@ -65,7 +67,7 @@ class WideReasons:
 
 def _obstacle(path: list[ir.Operation], where: str) -> str:
     for op in path[:-1]:
-        if op.name in _LOOPS:
+        if op.name in CARRYING_LOOPS:
             return f"the value is carried by the loop '{op.name}' {where}"
         if isinstance(movement_of(op), Miss) and not is_float_convert(op):
             return f"'{op.name}' {where} is not data movement"
@@ -104,7 +106,7 @@ def _makers(value: ir.Value) -> Iterator[tuple[ir.Operation, list[ir.Value]]]:
     owner = value.owner
     if not isinstance(owner, ir.Block):
         op = owner.operation
-        if op.name in _LOOPS:
+        if op.name in CARRYING_LOOPS:
             number = ir.OpResult(value).result_number
             yield op, [_initial(op, number), _yielded(op, number)]
         else:
@@ -114,7 +116,7 @@ def _makers(value: ir.Value) -> Iterator[tuple[ir.Operation, list[ir.Value]]]:
     number = ir.BlockArgument(value).arg_number
     if loop.name == "scf.for":
         number -= 1
-    if loop.name in _LOOPS and number >= 0:
+    if loop.name in CARRYING_LOOPS and number >= 0:
         yield loop, [_initial(loop, number), _yielded(loop, number)]
 
 
@@ -124,7 +126,7 @@ def _users(value: ir.Value) -> Iterator[tuple[ir.Operation, list[ir.Value]]]:
         op = use.owner.operation
         if op.name == "headrace.quantize" and use.operand_number != 0:
             continue
-        if op.name in _LOOPS:
+        if op.name in CARRYING_LOOPS:
             offset = 3 if op.name == "scf.for" else 0
             number = use.operand_number - offset
             if number >= 0:
@@ -134,7 +136,7 @@ def _users(value: ir.Value) -> Iterator[tuple[ir.Operation, list[ir.Value]]]:
             yield op, list(op.results)
         else:
             loop = op.parent
-            if loop is not None and loop.operation.name in _LOOPS:
+            if loop is not None and loop.operation.name in CARRYING_LOOPS:
                 block = loop.operation.regions[-1].blocks[0]
                 if op.block == block:
                     shift = 1 if loop.operation.name == "scf.for" else 0
@@ -169,7 +171,9 @@ def _is_fp8_data(op: ir.Operation) -> bool:
 
 def _moves(op: ir.Operation) -> bool:
     """Whether ``op`` hands values on as they are, in another place or float type."""
-    return not isinstance(movement_of(op), Miss) or is_float_convert(op) or op.name in _LOOPS
+    return (
+        not isinstance(movement_of(op), Miss) or is_float_convert(op) or op.name in CARRYING_LOOPS
+    )
 
 
 def _local_or_sent(op: ir.Operation) -> bool:
@@ -182,9 +186,9 @@ def _local(op: ir.Operation) -> bool:
     and sums do not."""
     if op.name == "headrace.matmul" or is_collective(op):
         return False
-    name = op.name.partition(".")[2]
-    if name.startswith(("dot", "reduce", "convolution", "contract")) or "matmul" in name:
+    dialect = op.name.partition(".")[0]
+    if dialect == "linalg":
+        return is_parallel(op) if op.name == GENERIC else op.name in LINALG_PARALLEL
+    if op.name in STABLEHLO_PRODUCTS or op.name in _REDUCTIONS:
         return False
-    if op.name == GENERIC and not is_parallel(op):
-        return False
-    return op.name.partition(".")[0] in _ELEMENTWISE_DIALECTS or op.name in _LOOPS
+    return dialect in _HANDING_ON or op.name in CARRYING_LOOPS

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import typing
+from pathlib import Path
 
+import headrace
 import pytest
 from headrace.dialects.headrace import COLLECTIVES, CollectiveOp, MovingCollectiveOp
 from headrace.dialects.ops.collective import ReducingCollectiveOp
@@ -57,3 +60,18 @@ def test_the_front_end_gives_all_dimensions(form: typing.Any) -> None:
 def test_every_collective_has_a_pipelining_mode() -> None:
     assert set(KINDS) == {kind.kind() for kind in COLLECTIVES.values()}
     assert mode_of_kinds(["all:off"]) == dict.fromkeys(KINDS, "off")
+
+
+@EVERY_KIND
+def test_a_name_stands_in_at_most_four_product_files(kind: type[CollectiveOp]) -> None:
+    name = kind.OPERATION_NAME.partition(".")[2]
+    # JAX's functions of the same names stand in advice to users.
+    word = re.compile(rf"\b(?<!lax\.)({name}|{kind.__name__})\b")
+    product = Path(headrace.__file__).parent
+    found = [
+        str(path.relative_to(product))
+        for floor in ("compiler", "dialects", "passes", "tools")
+        for path in (product / floor).rglob("*.py")
+        if word.search(path.read_text(encoding="utf-8"))
+    ]
+    assert len(found) <= 4, found

@@ -232,6 +232,15 @@ def test_branches() -> None:
     %1 = "stablehlo.if"(%u) ({branches}) : (tensor<i1>) -> {F}
     """
     assert classes_of(body, "%0, %1", f"{F}, {F}") == [EQUAL, DIFFERENT]
+    body = f"""
+    %c = arith.constant 1 : index
+    %0 = scf.index_switch %c -> {F} case 1 {{ scf.yield %all : {F} }} default {{
+      %s = stablehlo.add %all, %all : {F}
+      scf.yield %s : {F}
+    }}
+    %1 = scf.index_switch %c -> {F} default {{ scf.yield %own : {F} }}
+    """
+    assert classes_of(body, "%0, %1", f"{F}, {F}") == [EQUAL, DIFFERENT]
 
 
 CALLS = """
