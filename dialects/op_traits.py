@@ -23,7 +23,12 @@ LINALG_CONTRACTIONS = _names(
 )
 STABLEHLO_DOTS = _names("stablehlo", "dot dot_general")
 CONTRACTIONS = LINALG_CONTRACTIONS | STABLEHLO_DOTS
-STABLEHLO_PRODUCTS = STABLEHLO_DOTS | _names("stablehlo", "convolution dynamic_conv")
+_STABLEHLO_CONVOLUTIONS = _names("stablehlo", "convolution dynamic_conv")
+STABLEHLO_PRODUCTS = STABLEHLO_DOTS | _STABLEHLO_CONVOLUTIONS
+# Products that are no contraction of two tensors by their names' definition.
+OTHER_PRODUCTS = _names(
+    "linalg", "batch_mmt4d batch_reduce_matmul mmt4d quantized_batch_matmul quantized_matmul"
+)
 
 # Loops and branches.
 
@@ -125,6 +130,12 @@ _TENSORS_OF = {
     "tensor.insert": 2,
     "tensor.insert_slice": 2,
 }
+
+
+def is_convolution(op: ir.Operation) -> bool:
+    """Whether ``op`` is one by its name: linalg has forty of them."""
+    names = ("linalg.conv_", "linalg.depthwise_conv_")
+    return op.name.startswith(names) or op.name in _STABLEHLO_CONVOLUTIONS
 
 
 def is_pure(op: ir.Operation) -> bool:

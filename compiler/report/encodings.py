@@ -95,8 +95,8 @@ def _read_refused(module: ir.Operation, target: str) -> list[NotEncoded]:
 
 
 def _types(op: ir.Operation) -> tuple[str, str, str]:
-    lhs, rhs, init = list(op.operands)[:3]
-    return str(lhs.type), str(rhs.type), str(init.type)
+    lhs, rhs = list(op.operands)[:2]
+    return str(lhs.type), str(rhs.type), str(op.results[0].type)
 
 
 def _totals(values: Sequence[Fused]) -> dict[str, int | None]:

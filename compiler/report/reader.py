@@ -7,26 +7,16 @@ from importlib.metadata import PackageNotFoundError, version
 
 from ...dialects import ir
 from ...dialects.fp8 import fp8_format
-from ...dialects.headrace import as_collective, is_collective
+from ...dialects.headrace import MatmulOp, as_collective, is_collective
+from ...dialects.op_traits import is_convolution
 from ...dialects.ops.base import WIDE_REASON
-from ...passes.analysis.contractions import Contraction, contraction_of
+from ...dialects.upstream.contraction import scaled_contraction_loops
+from ...passes.analysis.fp8_ancestry import comes_from_fp8
+from ...passes.analysis.matmul_work import is_product
 from ...passes.analysis.pipelined_mark import PEELED, PIPELINE_REASON
 from ...passes.analysis.trip_counts import trips_of
 from ...passes.pipeline import Instrumentation, Step
 from .timeline import LoopWork, read_loop_work, timeline
-
-DOTS = frozenset(
-    (
-        "stablehlo.dot_general",
-        "stablehlo.dot",
-        "linalg.matmul",
-        "linalg.batch_matmul",
-        "linalg.matvec",
-        "linalg.vecmat",
-        "linalg.dot",
-        "linalg.contract",
-    )
-)
 
 
 @dataclass(frozen=True)
@@ -44,7 +34,7 @@ class Collective:
 
 @dataclass(frozen=True)
 class Matmul:
-    """One matrix product; ``reason`` says why an fp8-derived one stayed wide."""
+    """One matrix product or convolution; ``reason`` says why an fp8-derived one stayed wide."""
 
     lhs: str
     rhs: str
@@ -74,32 +64,33 @@ def read_collectives(module: ir.Operation) -> list[Collective]:
 
 
 def read_matmuls(module: ir.Operation) -> list[Matmul]:
-    """All matrix products, after those that can be are ``headrace.matmul``.
+    """All matrix products and convolutions, after those that can be are ``headrace.matmul``.
 
     Copies that the pipeliner peeled off a loop are not counted again.
     """
     found: list[Matmul] = []
     for op in ir.walk(module, bodies=False):
-        if PEELED in op.attributes or not _is_matmul(op):
+        if PEELED in op.attributes or not is_product(op):
             continue
         lhs, rhs = op.operands[0].type, op.operands[1].type
         narrow = fp8_format(lhs) is not None or fp8_format(rhs) is not None
+        in_blocks = scaled_contraction_loops(op) is not None
         found.append(
             Matmul(
                 lhs=str(lhs),
                 rhs=str(rhs),
                 result=str(op.results[0].type),
-                scaled=op.name == "headrace.matmul" and narrow,
-                reason=_text(op, WIDE_REASON),
+                scaled=(op.name == MatmulOp.OPERATION_NAME and narrow) or in_blocks,
+                reason=_why_wide(op),
             )
         )
     return found
 
 
-def _is_matmul(op: ir.Operation) -> bool:
-    if op.name == "linalg.generic":
-        return isinstance(contraction_of(op), Contraction)
-    return op.name == "headrace.matmul" or op.name in DOTS
+def _why_wide(op: ir.Operation) -> str | None:
+    if is_convolution(op) and any(map(comes_from_fp8, list(op.operands)[:2])):
+        return "the convolution stays wide: headrace has none of fp8 values"
+    return _text(op, WIDE_REASON)
 
 
 def _text(op: ir.Operation, name: str) -> str | None:

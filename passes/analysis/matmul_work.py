@@ -6,8 +6,10 @@ from math import prod
 
 from ...dialects import ir
 from ...dialects.headrace import MatmulOp
-from ...dialects.op_traits import CONTRACTIONS
+from ...dialects.op_traits import CONTRACTIONS, OTHER_PRODUCTS, is_convolution
 from ...dialects.ops.constraints import integers, shape_of
+from ...dialects.upstream.contraction import scaled_contraction_loops
+from ...dialects.upstream.generic import GENERIC
 from ..rewriting import Miss
 from .contractions import contraction_of
 
@@ -17,6 +19,16 @@ def is_matmul(op: ir.Operation) -> bool:
     if op.name == "headrace.matmul":
         return True
     return op.name in CONTRACTIONS and not isinstance(contraction_of(op), Miss)
+
+
+def is_product(op: ir.Operation) -> bool:
+    """Whether ``op`` is a matrix product in any form, scaled in blocks or quantized
+    with zero points included, or a convolution."""
+    if op.name == GENERIC:
+        return is_matmul(op) or scaled_contraction_loops(op) is not None
+    if op.name == MatmulOp.OPERATION_NAME or op.name in CONTRACTIONS:
+        return True
+    return op.name in OTHER_PRODUCTS or is_convolution(op)
 
 
 def matmul_flops(op: ir.Operation) -> int | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ...dialects import ir
-from ...dialects.headrace import MatmulOp, is_collective
-from ...dialects.op_traits import CONTRACTIONS
+from ...dialects.headrace import is_collective
+from .matmul_work import is_product
 
 PIPELINE_REASON = "headrace.pipeline_reason"
 
@@ -45,7 +45,7 @@ def mark_pipelined(ops: Iterable[ir.Operation]) -> None:
 def mark_peeled(ops: Iterable[ir.Operation]) -> None:
     """Marks the matmuls among copies of ops that a loop still holds, nested ones included."""
     for op in _all(ops):
-        if op.name == MatmulOp.OPERATION_NAME or op.name in CONTRACTIONS:
+        if is_product(op):
             with op.context:
                 op.attributes[PEELED] = ir.UnitAttr.get()
 

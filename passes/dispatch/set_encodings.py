@@ -14,6 +14,7 @@ from ...dialects.iree.encoding_ops import (
     set_encoding,
     unset_encoding,
 )
+from ...dialects.op_traits import OTHER_PRODUCTS, is_convolution
 from ...dialects.upstream.linalg import TensorBuilder, tensor_type
 from ...dialects.upstream.tensor import dynamic_sizes
 from ..analysis.matmul_loops import (
@@ -109,11 +110,15 @@ def _contractions(module: ir.Operation, refused: list[tuple[ir.Operation, str]])
 
     def visit(block: ir.Block) -> None:
         for op in ir.operations_of(block):
-            loops = matmul_loops(op) if op.name.startswith("linalg.") else None
-            if isinstance(loops, Miss) and not loops.silent:
-                refused.append((op, loops.reason))
-            elif isinstance(loops, MatmulLoops) and is_free(op):
+            # What is not free, pack-panels has packed, or the program says how to compile.
+            is_candidate = op.name.startswith("linalg.") and len(op.results) and is_free(op)
+            loops = matmul_loops(op) if is_candidate else None
+            if isinstance(loops, MatmulLoops):
                 found.append((op, loops))
+            elif isinstance(loops, Miss) and not loops.silent:
+                refused.append((op, loops.reason))
+            elif is_candidate and (op.name in OTHER_PRODUCTS or is_convolution(op)):
+                refused.append((op, f"not encoded: no resolver takes a '{op.name}'"))
             if op.name not in OPAQUE and not op.name.startswith("linalg."):
                 for inner in ir.blocks_of(op):
                     visit(inner)

@@ -265,3 +265,96 @@ def test_phases_count_one_device_and_loops() -> None:
     assert found["bytes_written"] == 2 * 16
     assert found["bytes_written_per_run"] == 6 * 16
     assert found["transient_bytes"] == 164
+
+
+F32 = "tensor<2x8x8xf32>"
+PRODUCTS = {
+    "batch_matvec": f"""
+      %0 = linalg.batch_matvec ins(%x, %v : {F32}, tensor<2x8xf32>)
+        outs(%w : tensor<2x8xf32>) -> tensor<2x8xf32>""",
+    "batch_vecmat": f"""
+      %0 = linalg.batch_vecmat ins(%v, %x : tensor<2x8xf32>, {F32})
+        outs(%w : tensor<2x8xf32>) -> tensor<2x8xf32>""",
+    "batch_reduce_matmul": f"""
+      %0 = linalg.batch_reduce_matmul ins(%x, %x : {F32}, {F32})
+        outs(%y : tensor<8x8xf32>) -> tensor<8x8xf32>""",
+    "quantized_matmul": """
+      %0 = linalg.quantized_matmul ins(%q, %q, %z, %z : tensor<8x8xi8>, tensor<8x8xi8>, i32, i32)
+        outs(%i : tensor<8x8xi32>) -> tensor<8x8xi32>""",
+    "conv_1d_nwc_wcf": f"""
+      %0 = linalg.conv_1d_nwc_wcf ins(%x, %k : {F32}, tensor<1x8x8xf32>)
+        outs(%x : {F32}) -> {F32}""",
+}
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_named_products_are_listed(name: str) -> None:
+    module = parse(f"""
+    func.func @f(%x: {F32}, %v: tensor<2x8xf32>, %w: tensor<2x8xf32>, %y: tensor<8x8xf32>,
+        %q: tensor<8x8xi8>, %z: i32, %i: tensor<8x8xi32>, %k: tensor<1x8x8xf32>) {{
+      {PRODUCTS[name]}
+      return
+    }}""")
+    (product,) = read_matmuls(module)
+    assert (product.scaled, product.reason) == (False, None)
+
+
+def test_a_batched_matvec_of_a_linalg_program_is_listed() -> None:
+    text = """
+    func.func @main(%x: tensor<2x8x8xf32>, %v: tensor<2x8xf32>) -> tensor<2x8xf32> {
+      %c = arith.constant dense<0.0> : tensor<2x8xf32>
+      %0 = linalg.batch_matvec ins(%x, %v : tensor<2x8x8xf32>, tensor<2x8xf32>)
+        outs(%c : tensor<2x8xf32>) -> tensor<2x8xf32>
+      return %0 : tensor<2x8xf32>
+    }"""
+    matmuls: Any = headrace.compile(text, emit="mlir").report["matmuls"]
+    assert [(m["lhs"], m["rhs"]) for m in matmuls] == [("tensor<2x8x8xf32>", "tensor<2x8xf32>")]
+
+
+IN_BLOCKS = """
+#a = affine_map<(m, n, k, b) -> (m, k, b)>
+#w = affine_map<(m, n, k, b) -> (n, k, b)>
+#as = affine_map<(m, n, k, b) -> (m, k)>
+#ws = affine_map<(m, n, k, b) -> (n, k)>
+#o = affine_map<(m, n, k, b) -> (m, n)>
+func.func @main(%x: tensor<64x4x16xi8>, %xs: tensor<64x4xi8>) -> tensor<64x64xf32> {
+  %q = iree_tensor_ext.bitcast %x : tensor<64x4x16xi8> -> tensor<64x4x32xf4E2M1FN>
+  %s = iree_tensor_ext.bitcast %xs : tensor<64x4xi8> -> tensor<64x4xf8E8M0FNU>
+  %c = arith.constant dense<0.0> : tensor<64x64xf32>
+  %0 = linalg.generic {indexing_maps = [#a, #w, #as, #ws, #o],
+      iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%q, %q, %s, %s : tensor<64x4x32xf4E2M1FN>, tensor<64x4x32xf4E2M1FN>,
+          tensor<64x4xf8E8M0FNU>, tensor<64x4xf8E8M0FNU>) outs(%c : tensor<64x64xf32>) {
+  ^bb0(%l: f4E2M1FN, %r: f4E2M1FN, %ls: f8E8M0FNU, %rs: f8E8M0FNU, %sum: f32):
+    %1 = arith.scaling_extf %l, %ls : f4E2M1FN, f8E8M0FNU to f32
+    %2 = arith.scaling_extf %r, %rs : f4E2M1FN, f8E8M0FNU to f32
+    %3 = arith.mulf %1, %2 : f32
+    %4 = arith.addf %sum, %3 : f32
+    linalg.yield %4 : f32
+  } -> tensor<64x64xf32>
+  return %0 : tensor<64x64xf32>
+}
+"""
+
+
+def test_a_product_scaled_in_blocks_is_listed() -> None:
+    report: Any = headrace.compile(IN_BLOCKS, target="gfx950", emit="mlir").report
+    (matmul,) = report["matmuls"]
+    assert matmul["lhs"] == matmul["rhs"] == "tensor<64x4x32xf4E2M1FN>"
+    assert matmul["result"] == "tensor<64x64xf32>"
+    assert matmul["scaled"]
+    for refused in report["not_encoded"]:
+        assert refused["result"] == "tensor<64x64xf32>"
+
+
+def test_a_convolution_of_fp8_values_has_a_reason() -> None:
+    text = """
+    func.func @main(%x: tensor<1x8x8xf8E4M3FN>, %k: tensor<1x8x8xf32>) -> tensor<1x8x8xf32> {
+      %w = stablehlo.convert %x : (tensor<1x8x8xf8E4M3FN>) -> tensor<1x8x8xf32>
+      %0 = stablehlo.convolution(%w, %k) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f],
+        window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64}
+        : (tensor<1x8x8xf32>, tensor<1x8x8xf32>) -> tensor<1x8x8xf32>
+      return %0 : tensor<1x8x8xf32>
+    }"""
+    (convolution,) = read_matmuls(parse(text))
+    assert convolution.reason == "the convolution stays wide: headrace has none of fp8 values"

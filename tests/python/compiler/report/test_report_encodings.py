@@ -97,3 +97,41 @@ def test_targets_without_tiles_say_so(target: str, reason: str) -> None:
     fusion: Any = report["encoding_fusion"]
     assert fusion["values"] == []
     assert fusion["total_with_option"] is None
+
+
+NAMED = {
+    "quantized_matmul": (
+        "%a: tensor<64x64xi8>, %z: i32, %i: tensor<64x64xi32>",
+        """linalg.quantized_matmul ins(%a, %a, %z, %z : tensor<64x64xi8>, tensor<64x64xi8>, i32, i32)
+        outs(%i : tensor<64x64xi32>) -> tensor<64x64xi32>""",
+        "tensor<64x64xi32>",
+    ),
+    "conv_2d_nchw_fchw": (
+        "%x: tensor<1x8x4x4xf32>, %k: tensor<8x8x1x1xf32>, %y: tensor<1x8x4x4xf32>",
+        """linalg.conv_2d_nchw_fchw ins(%x, %k : tensor<1x8x4x4xf32>, tensor<8x8x1x1xf32>)
+        outs(%y : tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32>""",
+        "tensor<1x8x4x4xf32>",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_named_products_that_are_no_contractions_say_so(name: str) -> None:
+    arguments, op, result = NAMED[name]
+    text = f"func.func @main({arguments}) -> {result} {{ %0 = {op} return %0 : {result} }}"
+    (entry,) = report_of(text, emit="mlir")["not_encoded"]
+    assert entry["reason"] == f"not encoded: no resolver takes a 'linalg.{name}'"
+    assert entry["result"] == result
+
+
+def test_a_matmul_in_panels_is_not_missing() -> None:
+    f32 = "tensor<512x512xf32>"
+    text = f"""
+    func.func @main(%a: {f32}, %b: {f32}, %c: {f32}) -> {f32} {{
+      %0 = linalg.matmul ins(%a, %b : {f32}, {f32}) outs(%c : {f32}) -> {f32}
+      return %0 : {f32}
+    }}"""
+    result = headrace.compile(text, emit="mlir")
+    assert "compilation_info" in str(result.module), "pack-panels has packed it"
+    assert result.report["not_encoded"] == []
+    assert not [r for r in result.remarks if "n loops" in str(r)]
