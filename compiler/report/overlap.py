@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from ...dialects import ir
-from ...passes.analysis.matmul_work import is_matmul
+from ...passes.analysis.contractions import is_matmul
 from ...passes.analysis.trip_counts import ControlFlow, stated_device
 
 _ENTRY_POINT = re.compile(r"@([\w$.-]+)::")

@@ -10,8 +10,8 @@ from ...dialects.headrace import MatmulOp, as_collective, is_collective
 from ...dialects.op_traits import is_convolution
 from ...dialects.ops.base import WIDE_REASON
 from ...dialects.upstream.contraction import scaled_contraction_loops
+from ...passes.analysis.contractions import is_product
 from ...passes.analysis.fp8_ancestry import comes_from_fp8
-from ...passes.analysis.matmul_work import is_product
 from ...passes.analysis.pipelined_mark import PEELED, PIPELINE_REASON
 from ...passes.analysis.trip_counts import trips_of
 from ...passes.pipeline import Instrumentation

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from ...dialects import ir
 from ...dialects.headrace import as_collective, is_collective
-from ...passes.analysis.matmul_work import is_matmul, matmul_flops
+from ...passes.analysis.contractions import is_matmul, matmul_flops
 from ...passes.analysis.pipelined_mark import PEELED, is_pipelined
 from ...passes.analysis.trip_counts import LOOPS, loop_trips
 from ...passes.targets.lookup import find_target

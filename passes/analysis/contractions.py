@@ -1,12 +1,17 @@
-"""Dots of StableHLO and contractions of linalg in one form."""
+"""Matrix products of ours, StableHLO and linalg: in one form, and what they compute."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from math import prod
 
 from ...dialects import ir
-from ...dialects.upstream.contraction import contraction_loops
+from ...dialects.headrace import MatmulOp
+from ...dialects.op_traits import CONTRACTIONS, OTHER_PRODUCTS, is_convolution
+from ...dialects.ops.constraints import integers, shape_of
+from ...dialects.upstream.contraction import contraction_loops, scaled_contraction_loops
+from ...dialects.upstream.generic import GENERIC
 from ..rewriting import Miss
 from .movement.values import is_positive_zero
 
@@ -129,3 +134,34 @@ def _free(loops: list[int], batch: list[int], sums: list[int]) -> list[int]:
 
 def _is_f32(type_: ir.Type) -> bool:
     return str(ir.RankedTensorType(type_).element_type) == "f32"
+
+
+def is_matmul(op: ir.Operation) -> bool:
+    """Whether ``op`` is a matrix product: ours, StableHLO's or linalg's."""
+    if op.name == "headrace.matmul":
+        return True
+    return op.name in CONTRACTIONS and not isinstance(contraction_of(op), Miss)
+
+
+def is_product(op: ir.Operation) -> bool:
+    """Whether ``op`` is a matrix product in any form, scaled in blocks or quantized
+    with zero points included, or a convolution."""
+    if op.name == GENERIC:
+        return is_matmul(op) or scaled_contraction_loops(op) is not None
+    if op.name == MatmulOp.OPERATION_NAME or op.name in CONTRACTIONS:
+        return True
+    return op.name in OTHER_PRODUCTS or is_convolution(op)
+
+
+def matmul_flops(op: ir.Operation) -> int | None:
+    """2 x batch x M x N x K of a matrix product; None where a size is dynamic."""
+    view = op.opview
+    if isinstance(view, MatmulOp):
+        lhs, dims = view.lhs, integers(view.lhs_contracting)
+    else:
+        found = contraction_of(op)
+        assert not isinstance(found, Miss), op.name
+        lhs, dims = found.lhs, list(found.lhs_contracting)
+    shape = shape_of(lhs)
+    sizes = [*ir.RankedTensorType(op.results[0].type).shape, *(shape[d] for d in dims)]
+    return None if min(sizes, default=1) < 0 else 2 * prod(sizes)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from ...dialects import ir
 from ...dialects.headrace import is_collective
-from .matmul_work import is_product
+from .contractions import is_product
 
 PIPELINE_REASON = "headrace.pipeline_reason"
 

@@ -26,7 +26,8 @@ class SeparateForwardedRefs(Pass):
 
     IREE loses a buffer (or fence) that a branch hands to a block for two
     arguments (quirks.FORWARDED_BUFFER_LOST): where one of them is in the register
-    that the value is in already, there is no move for it, and the last of the other moves, taken for the last
+    that the value is in already, there is no move for it, and the last of the
+    other moves, taken for the last
     use, leaves that register empty. The program then fails, with ``indirect
     buffer reference slot 0 is out range`` or ``ref is null``. Loops meet this
     often: buffers that are filled together are one allocation, handed over once

@@ -10,7 +10,7 @@ from ...dialects import ir
 from ...dialects.headrace import as_collective, is_collective
 from ...dialects.op_traits import is_pure
 from ...dialects.upstream.scf import ForLoop
-from ..analysis.matmul_work import is_matmul, matmul_flops
+from ..analysis.contractions import is_matmul, matmul_flops
 from ..analysis.pipelined_mark import is_pipelined
 from ..base import Pass
 from ..loops.pipelining.stages import values_read

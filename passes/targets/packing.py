@@ -25,7 +25,8 @@ class Packing:
     ``packings``: how many different packings one dispatch may store besides
     plain values. Zero where encodings resolve to nothing: there a packed copy
     is the plain value once more (quirks.STORED_TWICE). ``has_tiles``: whether the
-    resolver packs operands of a matmul of these element types (lhs, rhs, their scales if any, result).
+    resolver packs operands of a matmul of these element types (lhs, rhs, their
+    scales if any, result).
     ``follows_narrow_side``: whether tiles depend on nothing but the smaller one of
     rows and columns. ``packs_before_reductions``: whether a value can be
     packed in a dispatch that goes on to reduce it (quirks.PACKED_BEFORE_REDUCTION).
