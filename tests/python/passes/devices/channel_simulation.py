@@ -12,11 +12,12 @@ from headrace.dialects import ir
 from headrace.dialects.headrace import PartitionIdOp, device_id
 from headrace.dialects.iree.flow import ELEMENTS, REDUCTIONS
 from headrace.dialects.ops.collectives import (
-    all_gather,
-    all_reduce,
-    all_to_all,
-    collective_permute,
-    reduce_scatter,
+    AllGatherOp,
+    AllReduceOp,
+    AllToAllOp,
+    CollectivePermuteOp,
+    ReduceScatterOp,
+    build_collective,
 )
 from headrace.dialects.upstream.linalg import TensorBuilder
 
@@ -96,9 +97,10 @@ def _collective(op: ir.Operation, by_name: dict[str, Groups], devices: int) -> i
     loc, ip = op.location, ir.InsertionPoint(op)
     kind = op.name.rpartition(".")[2]
     if kind == "all_gather":
-        return all_gather(source, 0, groups, loc=loc, ip=ip).result
+        return build_collective(AllGatherOp, source, groups, loc=loc, ip=ip, dims={"dim": 0}).result
     if kind == "all_to_all":
-        return all_to_all(source, 0, 0, groups, loc=loc, ip=ip).result
+        dims = {"split_dim": 0, "concat_dim": 0}
+        return build_collective(AllToAllOp, source, groups, loc=loc, ip=ip, dims=dims).result
     if kind == "send_recv":
         pairs: Groups = []
         for rank in range(devices):
@@ -109,12 +111,14 @@ def _collective(op: ir.Operation, by_name: dict[str, Groups], devices: int) -> i
                 pairs.append([rank, target])
         received = [rank for rank in range(devices) if evaluate(op.operands[4], rank) >= 0]
         assert sorted(target for _, target in pairs) == received
-        return collective_permute(source, pairs, loc=loc, ip=ip).result
+        return build_collective(CollectivePermuteOp, source, pairs, loc=loc, ip=ip).result
     name = _NAMES[REDUCTIONS[ir.IntegerAttr(op.attributes["reduction_op"]).value]]
     unsigned = ELEMENTS[ir.IntegerAttr(op.attributes["element_type"]).value].startswith("ui")
     if unsigned and name in ("max", "min"):
         name = f"u{name}"
     if kind == "all_reduce":
-        return all_reduce(source, name, groups, loc=loc, ip=ip).result
+        return build_collective(AllReduceOp, source, groups, loc=loc, ip=ip, reduction=name).result
     assert kind == "reduce_scatter"
-    return reduce_scatter(source, 0, name, groups, loc=loc, ip=ip).result
+    return build_collective(
+        ReduceScatterOp, source, groups, loc=loc, ip=ip, dims={"dim": 0}, reduction=name
+    ).result
