@@ -40,7 +40,7 @@ def test_many_programs(seed: int) -> None:
 def test_a_fault_is_found_and_made_small() -> None:
     """A planted one: see selftest."""
     done = subprocess.run(
-        [sys.executable, "-m", "tests.fuzz.selftest"],
+        [sys.executable, "-m", "tests.fuzz.spmd.selftest"],
         cwd=ROOT,
         capture_output=True,
         text=True,

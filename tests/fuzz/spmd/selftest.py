@@ -1,6 +1,6 @@
 """Whether the generator finds a planted fault and makes it small; no compiler is run.
 
-``python -m tests.fuzz.selftest``: programs count as wrong that hold an all_gather
+``python -m tests.fuzz.spmd.selftest``: programs count as wrong that hold an all_gather
 and, after it, a roll. The shrunk ones are these two and nothing else.
 """
 
