@@ -1,11 +1,11 @@
-"""headrace-opt and FileCheck for lit, without the time that they take to start.
+"""headrace's tools and FileCheck for lit, without the time that they take to start.
 
-Loading the bindings takes more than most lit tests. This process loads them
-once, and forks for each run of a tool; the programs of the tools that lit finds
+Loading the bindings and the passes takes more than most lit tests. This process loads
+them once, and forks for each run of a tool; the programs of the tools that lit finds
 hand it their arguments, folder, environment and streams, and wait for the exit
 code. ``start`` is for lit.cfg.py.
 
-Only lit's runs of the two tools come here. How they start, and crash, is
+Only lit's runs of the tools come here. How they start, and crash, is
 tested with the installed programs (tests/python).
 """
 
@@ -24,7 +24,12 @@ from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
-TOOLS = {"headrace-opt": "headrace.tools.headrace_opt", "filecheck": "filecheck.main"}
+TOOLS = {
+    "headrace-opt": "headrace.tools.headrace_opt",
+    "headrace-compile": "headrace.tools.headrace_compile",
+    "headrace-run": "headrace.tools.headrace_run",
+    "filecheck": "filecheck.main",
+}
 _LENGTH = 4
 
 # It starts in 10 ms with neither site-packages nor Python's own socket module.
@@ -79,7 +84,11 @@ def start() -> Path | None:
 
 def _serve(address: str) -> None:
     """Until stdin ends, which it does with the process that started this one."""
+    from headrace.passes.registry import pass_class, pass_names
+
     mains: dict[str, Callable[[], int]] = {t: import_module(m).main for t, m in TOOLS.items()}
+    for name in pass_names():
+        pass_class(name)  # imported once, not in each fork
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(address)
         listener.listen(64)

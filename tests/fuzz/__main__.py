@@ -9,12 +9,12 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from .generator import CPUS, MESHES, make_program
-from .outcomes import Outcome, alike, is_fault, reason
-from .programs import Program
-from .shrink import shrink
-from .snippet import snippet
-from .supervisor import Supervisor
+from .spmd.generator import CPUS, MESHES, make_program
+from .spmd.outcomes import Outcome, alike, is_fault, reason
+from .spmd.programs import Program
+from .spmd.shrink import shrink
+from .spmd.snippet import snippet
+from .spmd.supervisor import Supervisor
 
 
 def batches(first: int, size: int) -> Iterator[list[Program]]:

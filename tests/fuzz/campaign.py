@@ -12,7 +12,9 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from .mutated_inputs import Finding, Verdict, reduce, run_cases
+from .mutations.reduction import reduce
+from .mutations.runs import run_cases
+from .mutations.verdicts import Finding, Verdict
 
 
 def outcome(verdict: Verdict, tool: str) -> str:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from .campaign import campaign
-from .isolation import Death, isolated
-from .mutated_inputs import NATIVE_CRASH, judge
+from .mutations.isolation import Death, isolated
+from .mutations.verdicts import NATIVE_CRASH, judge
 
 _SEED = 9
 

@@ -1,23 +1,30 @@
-"""The mark ``each_cpu``, for tests that run for several CPUs; quick compiling."""
+"""The marks ``each_cpu`` and ``one_of``, by which quick runs take a part of a grid; quick compiling."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import nullcontext
 from zlib import crc32
 
 import cpus
 import pytest
+from jax_files import run_folder
 from quick_compiling import compiling_quickly
+from quick_running import running_quickly
 
 _MARK = "each_cpu"
+_ONE_OF = "one_of"
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
         'each_cpu(which="one", by=None): runs for each CPU; without --full for which="all" of '
-        'them, else for one by its name, by the module and the parameter that "by" names, if any',
+        'them, else for one by its name, by the parameter that "by" names or, if "", the module',
+    )
+    config.addinivalue_line(
+        "markers",
+        "one_of(parameter): without --full runs for one value of that parameter with each "
+        "combination of the others, which a hash of their ids picks",
     )
 
 
@@ -31,8 +38,15 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _quickly(pytestconfig: pytest.Config) -> Iterator[None]:
-    with nullcontext() if pytestconfig.getoption("--full") else compiling_quickly():
+def _quickly(
+    pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
+    if pytestconfig.getoption("--full"):
+        yield
+        return
+    kept = run_folder(tmp_path_factory) / "compiled"
+    kept.mkdir(exist_ok=True)
+    with compiling_quickly(kept), running_quickly():
         yield
 
 
@@ -51,12 +65,28 @@ def cpu(request: pytest.FixtureRequest) -> Iterator[str]:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.getoption("--full"):
         return
-    left_out = [item for item in items if not _is_chosen(item)]
+    represented = _represented(items)
+    left_out = [item for item in items if item in represented or not _is_for_its_cpu(item)]
     config.hook.pytest_deselected(items=left_out)
-    items[:] = [item for item in items if _is_chosen(item)]
+    gone = set(left_out)
+    items[:] = [item for item in items if item not in gone]
 
 
-def _is_chosen(item: pytest.Item) -> bool:
+def _represented(items: list[pytest.Item]) -> set[pytest.Item]:
+    """Of tests marked ``one_of`` those for which another runs, with another value."""
+    grids: dict[str, list[pytest.Function]] = {}
+    for item in items:
+        mark = item.get_closest_marker(_ONE_OF)
+        if mark is None or not isinstance(item, pytest.Function) or "full" in item.keywords:
+            continue
+        (parameter,) = mark.args
+        others = {k: v for k, v in item.callspec.indices.items() if k != parameter}
+        grids.setdefault(f"{item.path.name} {item.originalname} {others}", []).append(item)
+    chosen = {grid[crc32(name.encode()) % len(grid)] for name, grid in grids.items()}
+    return {item for grid in grids.values() for item in grid} - chosen
+
+
+def _is_for_its_cpu(item: pytest.Item) -> bool:
     mark = item.get_closest_marker(_MARK)
     if mark is None or "all" in mark.args or not isinstance(item, pytest.Function):
         return True
@@ -64,8 +94,7 @@ def _is_chosen(item: pytest.Item) -> bool:
     by = mark.kwargs.get("by")
     if by is None:  # the ids of all others, which come after the CPU's
         assert item.callspec.id.startswith(own)
-        key = [item.originalname, item.callspec.id.removeprefix(own)]
-    else:
-        key = [str(parameters[by])] if by else []
-    name = " ".join([item.path.name, *key])
+        name = f"{item.path.name} {item.originalname} {item.callspec.id.removeprefix(own)}"
+    else:  # files that share what they compile name one parameter alike
+        name = str(parameters[by]) if by else item.path.name
     return own == cpus.CPUS[crc32(name.encode()) % len(cpus.CPUS)]

@@ -2,7 +2,6 @@
 
 ``graph``: a program as data, and its text. ``numerics``: what a value must be,
 and how far rounding may take it. ``writer``: grows a graph; ``scalars``,
-``linalg_ops``, ``contractions``, ``control_flow`` and ``torch_ops``: what it
-is made of; ``profiles``: kinds of graphs. ``judge``: a graph's outcome;
+``linalg``, ``control_flow`` and ``torch``: what it is made of; ``profiles``: kinds of graphs. ``judge``: a graph's outcome;
 ``refusals``: what is refused, by reason. ``shrink``: a failing graph made small.
 """

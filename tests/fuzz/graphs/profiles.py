@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .contractions import CONTRACTIONS, REDUCTIONS, matmul, matmul_family, scaled_matmul
 from .control_flow import ControlFlow
 from .graph import Graph
-from .linalg_ops import (
-    ELEMENTWISE,
-    MOVEMENT,
-    elementwise,
-    extract_slice,
-    insert_slice,
-    update_from_own_slice,
-)
+from .linalg import CONTRACTIONS, ELEMENTWISE, MOVEMENT, REDUCTIONS
+from .linalg.contractions import matmul, matmul_family, scaled_matmul
+from .linalg.elementwise import elementwise
+from .linalg.slices import extract_slice, insert_slice, update_from_own_slice
 from .numerics import Unfit
-from .torch_ops import TORCH
+from .torch import TORCH
 from .writer import Profile, Writer
 
 ELEMENTS = ("f32", "f32", "f32", "bf16", "f16", "i32", "i8", "i1", "f8E4M3FN", "f8E5M2")

@@ -13,7 +13,8 @@ ROOT = Path(headrace.__file__).parent
 _GAP = "\N{HORIZONTAL ELLIPSIS}"
 
 
-def _texts() -> list[str]:
+@pytest.fixture(scope="module")
+def texts() -> list[str]:
     """All strings of the sources, with gaps where values are put in."""
     found: list[str] = []
     for folder in ("compiler", "dialects", "passes", "tools"):
@@ -39,13 +40,10 @@ def _listed() -> list[str]:
     ]
 
 
-TEXTS = _texts()
-
-
 def test_there_are_errors_of_each_kind() -> None:
     assert len(_listed()) > 25
 
 
 @pytest.mark.parametrize("error", _listed())
-def test_the_error_is_in_the_sources(error: str) -> None:
-    assert any(error in text for text in TEXTS)
+def test_the_error_is_in_the_sources(error: str, texts: list[str]) -> None:
+    assert any(error in text for text in texts)

@@ -20,7 +20,7 @@ SOME = (
     ("products", 0, Setting("cpu", "host", multi_use=True, pack=True)),
     ("torch", 0, Setting("cpu", "x86-64-v3")),
 )
-SOME_GRAPHS = {"mixed": 10, "loops": 8, "products": 5, "torch": 10}
+SOME_GRAPHS = {"mixed": 8, "loops": 6, "products": 4, "torch": 8}
 # 1,000 in all, each for each CPU, with the option and without in turn.
 BATCH = 25
 BATCHES = {"mixed": 16, "loops": 6, "products": 6, "torch": 12}

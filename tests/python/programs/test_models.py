@@ -22,7 +22,7 @@ from headrace.dialects.ir.parsing import parse_module_file
 from model_programs import DOTS, GATHERS, MODELS, NAMES, arrays, compiled
 
 
-@pytest.mark.each_cpu
+@pytest.mark.each_cpu(by="name")
 @pytest.mark.parametrize("name", NAMES)
 def test_numbers_are_jaxs(name: str, tmp_path: Path) -> None:
     case = json.loads((MODELS / name / "case.json").read_text())

@@ -14,8 +14,7 @@ from headrace.compiler import pipelines
 from headrace.compiler.iree.element_types import relative_error
 from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module_file
-from model_programs import MODELS, arrays, compiled
-from test_pipelined_models import collectives, handed_over, results
+from model_programs import MODELS, arrays, collectives, compiled, handed_over, results
 
 NAME = "fsdp_training_step"
 LAYERS = 4

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -13,11 +11,12 @@ import headrace
 import ml_dtypes
 import numpy as np
 import pytest
-from headrace.compiler.iree.runtime import choose_function, load_functions, run_program
+from headrace.compiler.iree.runtime import load_functions, run_program
 from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.analysis.shardings import parse_sharding
 from headrace.passes.pipeline import Pipeline
+from jax_files import arrays, together, written
 
 if find_spec("jax") is None:
     pytest.skip("JAX is not installed: pip install 'headrace[jax]'", allow_module_level=True)
@@ -39,11 +38,16 @@ TOLERANCE = {"bf16": 0.02, "f32": 1e-5, "i32": 0}
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Text, inputs and JAX's results of every program."""
-    made = tmp_path_factory.mktemp("jax")
     names = [*PROGRAMS, *(["flax_dense"] if find_spec("flax") is not None else [])]
-    script = Path(__file__).parent.parent.parent / "jax_programs.py"
-    subprocess.run([sys.executable, script, made, *names], check=True)
-    return made
+    return written("jax_programs", names, tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def program(folder: Path, cpu: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All of them, compiled."""
+    vmfb = tmp_path_factory.mktemp("jax") / "program.vmfb"
+    headrace.compile(together(folder), target="cpu").save(vmfb)
+    return vmfb
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -82,15 +86,12 @@ def test_raises_completely(folder: Path, name: str) -> None:
         assert "headrace.quantize" in ops
 
 
-@pytest.mark.each_cpu
+@pytest.mark.each_cpu(by="")
 @pytest.mark.parametrize("name", NAMES)
-def test_numbers_are_jaxs(folder: Path, tmp_path: Path, name: str) -> None:
-    vmfb = tmp_path / "program.vmfb"
-    headrace.compile((folder / f"{name}.mlir").read_text(), target="cpu").save(vmfb)
-    function = choose_function(load_functions(vmfb), "main")
-    inputs = list(np.load(folder / f"{name}.in.npz").values())
-    expected = list(np.load(folder / f"{name}.out.npz").values())
-    results = run_program(vmfb, function, inputs)
+def test_numbers_are_jaxs(folder: Path, program: Path, name: str) -> None:
+    function = load_functions(program)[name]
+    inputs, expected = arrays(folder, name)
+    results = run_program(program, function, inputs)
     assert len(results) == len(expected)
     for info, got, want in zip(function.results, results, expected, strict=True):
         error = np.abs(got.astype(np.float64) - want).max() / max(np.abs(want).max(), 1e-30)

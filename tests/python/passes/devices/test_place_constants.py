@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
+import cpus
 import headrace
 import numpy as np
 import pytest
@@ -81,37 +83,43 @@ BODIES: dict[str, tuple[str, Callable[[Array], Array]]] = {
 }
 
 
-def run(body: str, x: Array, folder: Path) -> Array:
+def function_text(name: str, body: str, devices: int) -> str:
     """``%y @ x^T``, summed over the devices."""
-    text = f"""module attributes {{mhlo.num_partitions = {len(x)} : i32}} {{
-      func.func public @main(%x: {X}) -> {RESULT} {{
+    return f"""func.func public @"{name}"(%x: {X}) -> {RESULT} {{
         {body}
         %d = stablehlo.dot_general %y, %x, contracting_dims = [1] x [1] : ({X}, {X}) -> {RESULT}
         %s = "stablehlo.all_reduce"(%d) <{{
           channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids,
-          replica_groups = dense<[{list(range(len(x)))}]> : tensor<1x{len(x)}xi64>}}> ({{
+          replica_groups = dense<[{list(range(devices))}]> : tensor<1x{devices}xi64>}}> ({{
         ^bb0(%l: tensor<f32>, %r: tensor<f32>):
           %sum = stablehlo.add %l, %r : tensor<f32>
           stablehlo.return %sum : tensor<f32>
         }}) : ({RESULT}) -> {RESULT}
         return %s : {RESULT}
-      }} }}"""
-    vmfb = folder / "program.vmfb"
+      }}"""
+
+
+@cpus.cache
+def program(devices: int) -> Path:
+    """All bodies, compiled for so many devices."""
+    functions = "\n".join(function_text(name, BODIES[name][0], devices) for name in BODIES)
+    text = f"module attributes {{mhlo.num_partitions = {devices} : i32}} {{ {functions} }}"
+    vmfb = Path(mkdtemp(prefix="headrace-tests-")) / "program.vmfb"
     compiled: Any = headrace.compile(text, target="cpu")
     compiled.save(vmfb)
-    (result,) = run_program(vmfb, load_functions(vmfb)["main"], [x])
-    return result
+    return vmfb
 
 
-@pytest.mark.each_cpu
-@pytest.mark.parametrize("name", BODIES)
+@pytest.mark.each_cpu(by="devices")
 @pytest.mark.parametrize("devices", [1, 2, 4])
-def test_numbers(name: str, devices: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", BODIES)
+def test_numbers(name: str, devices: int) -> None:
     rng = np.random.default_rng(devices)
     # No row holds a number twice; whole numbers, whose sums are exact.
     ordered = np.broadcast_to(np.arange(COLUMNS, dtype=np.float32), (devices, ROWS, COLUMNS))
     x = rng.permuted(ordered, axis=2)
-    body, make = BODIES[name]
+    _, make = BODIES[name]
     expected = np.sum([make(part) @ part.T for part in x], axis=0)
-    result = run(body, x, tmp_path)
+    vmfb = program(devices)
+    (result,) = run_program(vmfb, load_functions(vmfb)[name], [x])
     np.testing.assert_array_equal(result, np.stack([expected] * devices))

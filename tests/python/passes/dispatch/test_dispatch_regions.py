@@ -37,6 +37,7 @@ def _case(name: str, multi_use: bool) -> tuple[bytes, dict[str, object]]:
     return compiled(lowered(text, "cpu", multi_use=multi_use), "cpu")
 
 
+@pytest.mark.each_cpu(by="name")
 @pytest.mark.parametrize("multi_use", [False, True])
 @pytest.mark.parametrize("name", COUNTS)
 def test_launches_and_bytes(name: str, multi_use: bool) -> None:
@@ -45,9 +46,16 @@ def test_launches_and_bytes(name: str, multi_use: bool) -> None:
     assert counts["bytes_written"] == COUNTS[name][1]
 
 
+# The option is on for every other case.
+ONE_WAY = [
+    pytest.param(name, multi_use, marks=[] if multi_use == i % 2 else pytest.mark.full)
+    for i, name in enumerate(COUNTS)
+    for multi_use in (False, True)
+]
+
+
 @pytest.mark.each_cpu
-@pytest.mark.parametrize("multi_use", [False, True])
-@pytest.mark.parametrize("name", COUNTS)
+@pytest.mark.parametrize(("name", "multi_use"), ONE_WAY)
 def test_launches_without_panels(name: str, multi_use: bool) -> None:
     text = without_panels(name)
     vmfb, counts = compiled(lowered(text, "cpu", multi_use=multi_use), "cpu")
@@ -73,7 +81,7 @@ def _expected(name: str, arguments: list[Array]) -> list[Array]:
     return [*products, p]
 
 
-@pytest.mark.each_cpu
+@pytest.mark.each_cpu(by="name")
 @pytest.mark.parametrize("multi_use", [False, True])
 @pytest.mark.parametrize("name", COUNTS)
 def test_numbers(name: str, multi_use: bool) -> None:
@@ -106,8 +114,7 @@ def test_compiles_for_gpus(name: str, target: str) -> None:
 
 
 @pytest.mark.parametrize("part", [16, pytest.param(1, marks=pytest.mark.full)])
-@pytest.mark.parametrize("multi_use", [False, True])
-@pytest.mark.parametrize("name", COUNTS)
+@pytest.mark.parametrize(("name", "multi_use"), ONE_WAY)
 def test_vmvx_runs_the_cases(name: str, multi_use: bool, part: int) -> None:
     """VMVX takes half a minute for the sizes of a case: by default they are a sixteenth."""
     text = (CASES / f"{name}.mlir").read_text()

@@ -118,10 +118,14 @@ func.func @main(%x: tensor<{N}x{N}xf32>, %w: tensor<{N}x{N}xf32>) -> tensor<{N}x
     assert np.array_equal(found, x @ w @ w @ w)
 
 
-@pytest.mark.each_cpu(by="batch")
-@pytest.mark.parametrize("multi_use", [False, True])
+@pytest.mark.each_cpu
 @pytest.mark.parametrize(
-    "batch", [0, 1, *(pytest.param(b, marks=pytest.mark.full) for b in range(2, 16))]
+    ("batch", "multi_use"),
+    [
+        pytest.param(batch, multi_use, marks=[] if batch == (not multi_use) else pytest.mark.full)
+        for batch in range(16)
+        for multi_use in (False, True)
+    ],
 )
 def test_random_graphs(batch: int, multi_use: bool, cpu: str) -> None:
     """Products in a net, in sizes that have panels."""
@@ -174,7 +178,7 @@ func.func @main(%x: {t}, %w: {t}) -> {t} {{
     assert np.array_equal(found, x @ w @ (x @ w))
 
 
-@pytest.mark.each_cpu("all")
+@pytest.mark.each_cpu
 def test_result_is_packed(cpu: str) -> None:
     """Panels' dispatch packs the result for another matmul: IREE limits how much
     of it at once, and more so on CPUs with shorter vectors."""
@@ -204,7 +208,7 @@ func.func @main(%x: {t}, %w: {t}) -> {t} {{
     assert np.array_equal(found, np.abs(x @ w) @ w)
 
 
-@pytest.mark.each_cpu("all")
+@pytest.mark.each_cpu
 def test_packed_as_it_is_and_turned(cpu: str) -> None:
     """As gradients of two matmuls ask for: no dispatch packs both, which IREE
     would do in one piece."""

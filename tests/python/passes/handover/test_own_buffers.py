@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import ast
-import subprocess
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 
 import headrace
 import numpy as np
 import pytest
-from headrace.compiler.iree.runtime import choose_function, load_functions, run_program
+from headrace.compiler.iree.runtime import load_functions, run_program
 from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.pipeline import Pipeline
+from jax_files import arrays, together, written
 
 MODELS = Path(__file__).parents[3] / "models"
 SCRIPT = Path(__file__).parent.parent.parent / "own_buffer_programs.py"
@@ -33,24 +32,26 @@ needs_jax = pytest.mark.skipif(find_spec("jax") is None, reason="JAX is not inst
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
-    made = tmp_path_factory.mktemp("own_buffers")
-    names = NAMES if request.config.getoption("--full") else ALWAYS
-    subprocess.run([sys.executable, SCRIPT, made, *names], check=True)
-    return made
+def folder(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Path:
+    names = NAMES if pytestconfig.getoption("--full") else ALWAYS
+    return written(SCRIPT.stem, names, tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def program(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All of them, compiled."""
+    vmfb = tmp_path_factory.mktemp("own_buffers") / "program.vmfb"
+    headrace.compile(together(folder), target="cpu").save(vmfb)
+    return vmfb
 
 
 @needs_jax
 @pytest.mark.parametrize(
     "name", [n if n in ALWAYS else pytest.param(n, marks=pytest.mark.full) for n in NAMES]
 )
-def test_numbers_are_jaxs(folder: Path, tmp_path: Path, name: str) -> None:
-    vmfb = tmp_path / "program.vmfb"
-    headrace.compile(folder / f"{name}.mlir", target="cpu").save(vmfb)
-    function = choose_function(load_functions(vmfb), "main")
-    inputs = list(np.load(folder / f"{name}.in.npz").values())
-    (expected,) = np.load(folder / f"{name}.out.npz").values()
-    (result,) = run_program(vmfb, function, inputs)
+def test_numbers_are_jaxs(folder: Path, program: Path, name: str) -> None:
+    inputs, (expected,) = arrays(folder, name)
+    (result,) = run_program(program, load_functions(program)[name], inputs)
     np.testing.assert_array_equal(result, expected)
 
 

@@ -100,10 +100,15 @@ NARROW = ("rows_before", "other_reader", "scattered_beside_a_reader", "history")
 
 
 @pytest.mark.parametrize(
-    ("element", "cpu"), [("bf16", "x86-64-v3"), ("i8", "generic"), ("f8E4M3FN", "host")]
+    ("element", "cpu", "names"),
+    [
+        ("bf16", "x86-64-v3", NARROW[::2]),
+        ("i8", "generic", NARROW[1::2]),
+        ("f8E4M3FN", "host", NARROW[::2]),
+    ],
 )
-def test_numbers_of_narrow_elements(element: str, cpu: str) -> None:
-    check({name: graph(name, element) for name in NARROW}, element, cpu)
+def test_numbers_of_narrow_elements(element: str, cpu: str, names: Sequence[str]) -> None:
+    check({name: graph(name, element) for name in names}, element, cpu)
 
 
 # Of these stock IREE 3.13 makes wrong numbers: the tests above can fail.
@@ -212,7 +217,7 @@ def test_dynamic_sizes() -> None:
             np.testing.assert_array_equal(result, expected)
 
 
-RANDOM = 10
+RANDOM = 6
 
 
 def random_graphs(seed: int, element: str) -> dict[str, Graph]:
@@ -225,7 +230,7 @@ def random_graphs(seed: int, element: str) -> dict[str, Graph]:
         (0, "f32", "host"),
         *(
             full(seed, element, CPUS[seed % len(CPUS)])
-            for seed in range(1, 16)
+            for seed in range(1, 26)
             for element in DTYPES
         ),
     ],

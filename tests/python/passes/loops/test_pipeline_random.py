@@ -110,12 +110,12 @@ def check_seed(seed: int) -> Counter[str]:
 
 def test_random_loops() -> None:
     marks: Counter[str] = Counter()
-    for seed in range(100):
+    for seed in range(60):
         marks += check_seed(seed)
     # The loops are worth something: many collectives move or leave, and many cannot.
-    assert marks["true"] > 100
-    assert marks["false"] > 100
-    assert marks["sunk"] > 10
+    assert marks["true"] > 60
+    assert marks["false"] > 60
+    assert marks["sunk"] > 6
 
 
 @pytest.mark.full

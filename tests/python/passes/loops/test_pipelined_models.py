@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,33 +10,14 @@ import headrace
 import numpy as np
 import pytest
 from headrace.compiler import pipelines
-from headrace.compiler.iree.element_types import Array
-from headrace.compiler.iree.runtime import choose_function, load_functions, run_program
 from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module_file
 from headrace.dialects.upstream.scf import ForLoop
-from model_programs import DOTS, MODELS, NAMES, arrays, compiled
+from model_programs import DOTS, MODELS, NAMES, collectives, compiled, handed_over, results
 
 # Layers, and gathers in each.
 PIPELINED = {"fsdp_scan": (6, 1), "llama_fsdp": (3, 7)}
 LOOPS = ("fsdp_scan", "invariant_gather", "llama_fsdp", "tp_mlp")
-
-
-@cache
-def handed_over(name: str, **options: Any) -> headrace.CompileResult:
-    return headrace.compile(MODELS / name / "model.mlir", emit="mlir", **options)
-
-
-def results(result: headrace.CompileResult, name: str, folder: Path) -> list[Array]:
-    program = folder / "program.vmfb"
-    result.save(program)
-    function = choose_function(load_functions(program), None)
-    return run_program(program, function, arrays(name, "inputs.npz"))
-
-
-def collectives(result: headrace.CompileResult) -> list[dict[str, Any]]:
-    found: Any = result.report["collectives"]
-    return found
 
 
 def before_lowering(name: str, order: str = "after-matmul") -> ir.Operation:

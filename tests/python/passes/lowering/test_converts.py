@@ -74,9 +74,10 @@ def mismatches(result: Array, values: Array, source: str, target: str, cpu: str)
     return f"{len(bad)} wrong: {', '.join(first)}" if first else ""
 
 
-@pytest.mark.parametrize("cpu", ["host", "x86-64-v3", "generic"])
-def test_converts_on_a_cpu(cpu: str) -> None:
-    check([*TO_BF16, *SAMPLE], cpu)
+@pytest.mark.parametrize(("number", "cpu"), enumerate(["host", "x86-64-v3", "generic"]))
+def test_converts_on_a_cpu(number: int, cpu: str) -> None:
+    """A third on each; full runs have all converts on all CPUs."""
+    check([*TO_BF16, *SAMPLE][number::3], cpu)
 
 
 @pytest.mark.full
@@ -100,5 +101,5 @@ def test_converts_compile_for_vmvx() -> None:
     """vmvx computes in f32 and has no f64; bf16 is converted only."""
     types = [t for t in DTYPES if t not in ("f16", "f64")]
     pairs = [p for p in PAIRS if set(p) <= set(types) and p != ("bf16", "i1")]
-    pairs = random.Random(4).sample(pairs, 24)
+    pairs = random.Random(4).sample(pairs, 12)
     assert headrace.compile(function_text("main", pairs, 64), "vmvx").data()

@@ -34,6 +34,7 @@ func.func @{name}(%x: {x}) -> ({d}, {s}) {{
 """
 
 
+@pytest.mark.one_of("cpu")
 @pytest.mark.parametrize("cpu", CPUS)
 def test_pairs_of_rows(cpu: str) -> None:
     cases = [(r, s) for r in ("addf", "maximumf") for s in (str(N), "?")]
@@ -50,6 +51,7 @@ def test_pairs_of_rows(cpu: str) -> None:
         assert np.array_equal(found, np.abs(s)[:, None] - s[None]), cases
 
 
+@pytest.mark.one_of("cpu")
 @pytest.mark.parametrize("cpu", CPUS)
 def test_distances_from_jax(cpu: str) -> None:
     """|x - y| ** 2 as x ** 2 + y ** 2 - 2 x y, as StableHLO."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+
+import cpus
 import ml_dtypes
 import numpy as np
 import pytest
@@ -20,30 +23,40 @@ SHAPES = {
     "blocks_and_axis": ((4, 12, 6), (2, 12, 3)),
 }
 WIDES = ("bf16", "f16", "f32")
+MODES = ("multiply", "divide")
 
 
 def tensor(shape: tuple[int, ...], element: str) -> str:
     return f"tensor<{'x'.join([*map(str, shape), element])}>"
 
 
-def functions(fp8: str, wide: str) -> str:
-    text = ""
-    for name, (data, scale) in SHAPES.items():
-        for mode in ("multiply", "divide"):
-            x, s, q = tensor(data, wide), tensor(scale, wide), tensor(data, fp8)
-            text += f"""
-func.func @quantize_{wide}_{name}_{mode}(%x: {x}, %s: {s}) -> {q} {{
+# All shapes both ways, in one wide type each; all types in full runs.
+SOME = [
+    (shapes, WIDES[(i + j) % len(WIDES)], mode)
+    for i, shapes in enumerate(SHAPES)
+    for j, mode in enumerate(MODES)
+]
+SCALES = [
+    point if point in SOME else pytest.param(*point, marks=pytest.mark.full)
+    for point in itertools.product(SHAPES, WIDES, MODES)
+]
+
+
+def functions(fp8: str, shapes: str, wide: str, mode: str) -> str:
+    data, scale = SHAPES[shapes]
+    x, s, q = tensor(data, wide), tensor(scale, wide), tensor(data, fp8)
+    return f"""
+func.func @quantize_{wide}_{shapes}_{mode}(%x: {x}, %s: {s}) -> {q} {{
   %q = "headrace.quantize"(%x, %s) {{operandSegmentSizes = array<i32: 1, 1>,
     scale_mode = "{mode}", saturate = true}} : ({x}, {s}) -> {q}
   return %q : {q}
 }}
-func.func @dequantize_{wide}_{name}_{mode}(%q: {q}, %s: {s}) -> {x} {{
+func.func @dequantize_{wide}_{shapes}_{mode}(%q: {q}, %s: {s}) -> {x} {{
   %x = "headrace.dequantize"(%q, %s) {{operandSegmentSizes = array<i32: 1, 1>,
     scale_mode = "{mode}"}} : ({q}, {s}) -> {x}
   return %x : {x}
 }}
 """
-    return text
 
 
 def spread(scale: np.ndarray, data: tuple[int, ...]) -> np.ndarray:
@@ -56,14 +69,14 @@ def spread(scale: np.ndarray, data: tuple[int, ...]) -> np.ndarray:
 
 
 @pytest.fixture(scope="module")
-def scaled(cpu: str) -> CpuProgram:
-    return CpuProgram("".join(functions("f8E4M3FN", wide) for wide in WIDES), "cpu")
+def scaled(cpu: str, pytestconfig: pytest.Config) -> CpuProgram:
+    full = pytestconfig.getoption("--full")
+    points = itertools.product(SHAPES, WIDES, MODES) if full else SOME
+    return CpuProgram("".join(functions("f8E4M3FN", *point) for point in points), "cpu")
 
 
 @pytest.mark.each_cpu(by="")
-@pytest.mark.parametrize("mode", ["multiply", "divide"])
-@pytest.mark.parametrize("wide", WIDES)
-@pytest.mark.parametrize("shapes", SHAPES)
+@pytest.mark.parametrize(("shapes", "wide", "mode"), SCALES)
 def test_scales(scaled: CpuProgram, shapes: str, wide: str, mode: str) -> None:
     """Arithmetic in the wide type, rounded to it, then one rounding to fp8."""
     data, scale_shape = SHAPES[shapes]
@@ -82,7 +95,7 @@ def test_scales(scaled: CpuProgram, shapes: str, wide: str, mode: str) -> None:
     assert same_numbers(back.astype(np.float64), expected.astype(np.float64)).all()
 
 
-@pytest.mark.each_cpu("all")
+@pytest.mark.each_cpu
 def test_bf16_quotients_next_to_a_tie() -> None:
     """Values whose bf16-rounded quotient goes to another code than the exact one."""
     count = 1 << 15
@@ -108,28 +121,35 @@ func.func @q(%x: tensor<{count}xbf16>, %s: tensor<bf16>) -> tensor<{count}xf8E4M
     assert (got.view(np.uint8) == want.view(np.uint8))[numbers].all()
 
 
-@pytest.mark.each_cpu
-@pytest.mark.parametrize("fp8", FP8)
-def test_arithmetic_on_all_pairs(fp8: str) -> None:
-    """add, mul, max, compare, negate of every two codes, as fp8 arithmetic has them."""
-    grid = tensor((256, 256), fp8)
+@cpus.cache
+def _arithmetic() -> CpuProgram:
+    """A function for each operation on each type, named ``add_f8E5M2``."""
     text = ""
-    operations = {
-        "add": (f"arith.addf %a, %b : {grid}", fp8),
-        "mul": (f"arith.mulf %a, %b : {grid}", fp8),
-        "max": (f"arith.maximumf %a, %b : {grid}", fp8),
-        "neg": (f"arith.negf %a : {grid}", fp8),
-        "less": (f"arith.cmpf olt, %a, %b : {grid}", "i1"),
-    }
-    for name, (operation, element) in operations.items():
-        result = tensor((256, 256), element)
-        text += f"""
-func.func @{name}(%a: {grid}, %b: {grid}) -> {result} {{
+    for fp8 in FP8:
+        grid = tensor((256, 256), fp8)
+        operations = {
+            "add": (f"arith.addf %a, %b : {grid}", fp8),
+            "mul": (f"arith.mulf %a, %b : {grid}", fp8),
+            "max": (f"arith.maximumf %a, %b : {grid}", fp8),
+            "neg": (f"arith.negf %a : {grid}", fp8),
+            "less": (f"arith.cmpf olt, %a, %b : {grid}", "i1"),
+        }
+        for name, (operation, element) in operations.items():
+            result = tensor((256, 256), element)
+            text += f"""
+func.func @{name}_{fp8}(%a: {grid}, %b: {grid}) -> {result} {{
   %y = {operation}
   return %y : {result}
 }}
 """
-    run = CpuProgram(text, "sm_80")
+    return CpuProgram(text, "sm_80")
+
+
+@pytest.mark.each_cpu(by="")
+@pytest.mark.parametrize("fp8", FP8)
+def test_arithmetic_on_all_pairs(fp8: str) -> None:
+    """add, mul, max, compare, negate of every two codes, as fp8 arithmetic has them."""
+    run = _arithmetic()
     codes = np.arange(256, dtype=np.uint8).view(FP8[fp8])
     a, b = (np.ascontiguousarray(x) for x in np.meshgrid(codes, codes, indexing="ij"))
     wide_a, wide_b = a.astype(np.float32), b.astype(np.float32)
@@ -141,10 +161,10 @@ func.func @{name}(%a: {grid}, %b: {grid}) -> {result} {{
             "neg": (-wide_a).astype(FP8[fp8]),
         }
         for name, want in wants.items():
-            got = run(name, a, b).astype(np.float32)
+            got = run(f"{name}_{fp8}", a, b).astype(np.float32)
             same = (got == want.astype(np.float32)) | (np.isnan(got) & np.isnan(want))
             assert same.all(), name
-        assert (run("less", a, b).astype(bool) == (wide_a < wide_b)).all()
+        assert (run(f"less_{fp8}", a, b).astype(bool) == (wide_a < wide_b)).all()
 
 
 @pytest.mark.each_cpu

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import cpus
 import ml_dtypes
 import numpy as np
 import pytest
@@ -12,6 +18,16 @@ COUNT = 8192
 
 # One target for each different set of native conversions.
 PATHS = ("cpu", "gfx942", "gfx950")
+
+
+# In quick runs each target has half of the pairs of types: what is converted without
+# instructions is so alike for all targets, and one of them has each pair.
+PAIRS = [(fp8, wide) for fp8 in FP8 for wide in WIDE]
+EVEN = [(fp8, wide) for i, fp8 in enumerate(FP8) for j, wide in enumerate(WIDE) if (i + j) % 2 == 0]
+
+
+def quick_pairs(target: str) -> list[tuple[str, str]]:
+    return [pair for pair in PAIRS if (pair in EVEN) == (target == "cpu")]
 
 
 def is_native(target: str, fp8: str) -> bool:
@@ -90,26 +106,40 @@ def expected_codes(values: np.ndarray, fp8: str, saturate: bool) -> np.ndarray:
         return exact.astype(FP8[fp8])
 
 
-@pytest.fixture(scope="module", params=PATHS)
-def program(request: pytest.FixtureRequest, cpu: str) -> tuple[str, CpuProgram]:
-    target: str = request.param
-    text = ""
-    for fp8 in FP8:
-        for wide in WIDE:
+@pytest.fixture(scope="module")
+def programs(cpu: str, pytestconfig: pytest.Config) -> Callable[[str], CpuProgram]:
+    def program(target: str) -> CpuProgram:
+        text = ""
+        for fp8, wide in PAIRS if pytestconfig.getoption("--full") else quick_pairs(target):
             text += decode_text(fp8, wide) + encode_text(fp8, wide, COUNT)
             if not is_native(target, fp8):
                 text += extf_text(fp8, wide)
-    return target, CpuProgram(text, target)
+        return CpuProgram(text, target)
+
+    return cache(program)
 
 
-@pytest.mark.each_cpu(by="program")
-@pytest.mark.parametrize("wide", WIDE)
-@pytest.mark.parametrize("fp8", FP8)
-@pytest.mark.parametrize("form", ["decode", "extf"])
-def test_all_codes_decode(program: tuple[str, CpuProgram], form: str, fp8: str, wide: str) -> None:
-    target, run = program
-    if form == "extf" and is_native(target, fp8):
-        pytest.skip("stays as it is")
+def grid(last: Sequence[str], has: Callable[[str, str, str, str], bool]) -> list[Any]:
+    """Target, types and what else, where a test ``has`` something to say."""
+    return [
+        pytest.param(*point, marks=[] if point[1:3] in quick_pairs(point[0]) else pytest.mark.full)
+        for point in itertools.product(PATHS, FP8, WIDE, last)
+        if has(*point)
+    ]
+
+
+# What has an instruction stays as it is.
+FORMS = grid(("decode", "extf"), lambda t, fp8, _, form: form == "decode" or not is_native(t, fp8))
+# IREE's stand-in on the CPU for the chip's own instructions rounds wrongly.
+MODES = grid(("true", "false"), lambda t, fp8, wide, _: wide == "f64" or not is_native(t, fp8))
+
+
+@pytest.mark.each_cpu(by="target")
+@pytest.mark.parametrize(("target", "fp8", "wide", "form"), FORMS)
+def test_all_codes_decode(
+    programs: Callable[[str], CpuProgram], target: str, fp8: str, wide: str, form: str
+) -> None:
+    run = programs(target)
     codes = np.arange(256, dtype=np.uint8)
     with np.errstate(all="ignore"):
         got = run(f"{form}_{fp8}_{wide}", codes).astype(np.float64)
@@ -121,16 +151,12 @@ def test_all_codes_decode(program: tuple[str, CpuProgram], form: str, fp8: str, 
     assert same.all(), [(hex(c), got[c]) for c in np.flatnonzero(~same)]
 
 
-@pytest.mark.each_cpu(by="program")
-@pytest.mark.parametrize("saturate", ["true", "false"])
-@pytest.mark.parametrize("wide", WIDE)
-@pytest.mark.parametrize("fp8", FP8)
+@pytest.mark.each_cpu(by="target")
+@pytest.mark.parametrize(("target", "fp8", "wide", "saturate"), MODES)
 def test_encode_rounds_once_to_nearest_even(
-    program: tuple[str, CpuProgram], fp8: str, wide: str, saturate: str
+    programs: Callable[[str], CpuProgram], target: str, fp8: str, wide: str, saturate: str
 ) -> None:
-    target, run = program
-    if is_native(target, fp8) and wide != "f64":
-        pytest.skip("the chip's own instruction; IREE's stand-in on the CPU rounds wrongly")
+    run = programs(target)
     values = sweep(fp8, wide)
     got = run(f"encode_{fp8}_{wide}_{saturate}", values).view(np.uint8)
     want = expected_codes(values, fp8, saturate == "true")
@@ -164,25 +190,36 @@ GOLDEN = (
 )
 
 
-@pytest.mark.each_cpu("all")
-def test_golden_codes() -> None:
-    count = len(GOLDEN)
-    order = ("f8E4M3FN", "f8E4M3FNUZ", "f8E5M2", "f8E5M2FNUZ")
-    run = CpuProgram("".join(encode_text(fp8, "f32", count) for fp8 in order), "cpu")
+NANS = np.array([0x7FC00000, 0xFFC00000, 0x7F800001, 0xFFFFFFFF], np.uint32).view(np.float32)
+
+
+@cpus.cache
+def _few_values() -> CpuProgram:
+    """Encodes as many values as the two tests below have."""
+    count = len(GOLDEN) + len(NANS)
+    return CpuProgram("".join(encode_text(fp8, "f32", count) for fp8 in FP8), "cpu")
+
+
+def _encoded(fp8: str, saturate: str) -> tuple[np.ndarray, np.ndarray]:
+    """The codes of the golden values and of the NaNs."""
     values = np.array([row[0] for row in GOLDEN], np.float32)
-    for column, fp8 in enumerate(order, 1):
-        got = run(f"encode_{fp8}_f32_false", values).view(np.uint8)
+    codes = _few_values()(f"encode_{fp8}_f32_{saturate}", np.concatenate([values, NANS]))
+    return np.split(codes.view(np.uint8), [len(GOLDEN)])
+
+
+@pytest.mark.each_cpu(by="")
+def test_golden_codes() -> None:
+    for column, fp8 in enumerate(("f8E4M3FN", "f8E4M3FNUZ", "f8E5M2", "f8E5M2FNUZ"), 1):
+        got, _ = _encoded(fp8, "false")
         assert [hex(c) for c in got] == [hex(row[column]) for row in GOLDEN], fp8
 
 
-@pytest.mark.each_cpu("all")
+@pytest.mark.each_cpu(by="")
 def test_nan_encodes_as_nan() -> None:
-    nans = np.array([0x7FC00000, 0xFFC00000, 0x7F800001, 0xFFFFFFFF], np.uint32).view(np.float32)
-    run = CpuProgram("".join(encode_text(fp8, "f32", 4) for fp8 in FP8), "cpu")
     for fp8, dtype in FP8.items():
         for saturate in ("true", "false"):
-            got = run(f"encode_{fp8}_f32_{saturate}", nans).view(dtype)
-            assert np.isnan(got.astype(np.float32)).all(), fp8
+            _, got = _encoded(fp8, saturate)
+            assert np.isnan(got.view(dtype).astype(np.float32)).all(), fp8
 
 
 def test_every_target_takes_a_known_path() -> None:

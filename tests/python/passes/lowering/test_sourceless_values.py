@@ -44,6 +44,7 @@ func.func @main(%a: tensor<4xi32>, %s: tensor<{size}xf32>) -> ({types}) {{
 """
 
 
+@pytest.mark.one_of("cpu")
 @pytest.mark.parametrize("cpu", CPUS)
 @pytest.mark.parametrize("size", ["33", "?"])
 def test_results_are_not_swapped(size: str, cpu: str) -> None:
@@ -95,6 +96,7 @@ SUMS = {
 DTYPES = {"f32": np.float32, "i32": np.int32, "i8": np.int8, "f16": np.float16}
 
 
+@pytest.mark.one_of("cpu")
 @pytest.mark.parametrize("cpu", CPUS)
 def test_sums_have_all_their_terms(cpu: str) -> None:
     text = "".join(_sum(f"{n}_{e}", *SUMS[n][:2], e) for n in SUMS for e in DTYPES)
@@ -129,6 +131,7 @@ func.func @{name}(%a: {given}) -> (tensor<8x8xi32>, tensor<8x8xi32>) {{
 """
 
 
+@pytest.mark.one_of("cpu")
 @pytest.mark.parametrize("cpu", CPUS)
 def test_zero_points_of_filled_operands(cpu: str) -> None:
     cases = {

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .generator import Generator, NoFit, operation
-from .lattice import Lattice, is_float
-from .operations_elementwise import arithmetic, boolean, floating
-from .operations_movement import ranked, scalar
-from .programs import Block, Type, Value
+from ..generator import Generator, NoFit, operation
+from ..lattice import Lattice, is_float
+from ..programs import Block, Type, Value
+from .elementwise import arithmetic, boolean, floating
+from .movement import ranked, scalar
 
 DEEPEST = 2
 

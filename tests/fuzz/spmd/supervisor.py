@@ -15,7 +15,7 @@ from typing import IO
 from .outcomes import Outcome
 from .programs import Program
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SECONDS_PER_PROGRAM = 60
 
 
@@ -76,7 +76,7 @@ class Supervisor:
         if self._child is None:
             self._log = tempfile.TemporaryFile()  # noqa: SIM115 - for as long as the child
             self._child = subprocess.Popen(
-                [sys.executable, "-m", "tests.fuzz.worker"],
+                [sys.executable, "-m", "tests.fuzz.spmd.worker"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._log,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .graph import Type, Value
+from ..graph import Type, Value
 
 Dims = tuple[int, ...]
 

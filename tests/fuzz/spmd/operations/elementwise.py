@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from .generator import ARITHMETIC, FLOAT_DTYPES, FP8_DTYPES, Generator, NoFit, operation
-from .lattice import BITS, Lattice, is_fp8, join
-from .programs import Value
+from ..generator import ARITHMETIC, FLOAT_DTYPES, FP8_DTYPES, Generator, NoFit, operation
+from ..lattice import BITS, Lattice, is_fp8, join
+from ..programs import Value
 
 
 def arithmetic(value: Value) -> bool:

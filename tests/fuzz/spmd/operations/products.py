@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .generator import ARITHMETIC, Generator, NoFit, operation
-from .lattice import Lattice, is_fp8
-from .operations_elementwise import arithmetic, floating
-from .programs import Type, Value
+from ..generator import ARITHMETIC, Generator, NoFit, operation
+from ..lattice import Lattice, is_fp8
+from ..programs import Type, Value
+from .elementwise import arithmetic, floating
 
 
 def factor(v: Value) -> bool:

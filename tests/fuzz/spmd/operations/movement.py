@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .generator import ARITHMETIC, FLOAT_DTYPES, FP8_DTYPES, Generator, NoFit, operation
-from .lattice import BITS, Lattice, is_fp8, join
-from .operations_elementwise import boolean
-from .programs import Type, Value
+from ..generator import ARITHMETIC, FLOAT_DTYPES, FP8_DTYPES, Generator, NoFit, operation
+from ..lattice import BITS, Lattice, is_fp8, join
+from ..programs import Type, Value
+from .elementwise import boolean
 
 
 def ranked(value: Value) -> bool:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from .generator import ARITHMETIC, Generator, NoFit, operation
-from .lattice import BITS, Lattice
-from .operations_elementwise import arithmetic, boolean, floating
-from .operations_movement import ranked
-from .programs import Value
+from ..generator import ARITHMETIC, Generator, NoFit, operation
+from ..lattice import BITS, Lattice
+from ..programs import Value
+from .elementwise import arithmetic, boolean, floating
+from .movement import ranked
 
 
 def axis(g: Generator, a: Value) -> tuple[str, int]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .generator import ARITHMETIC, Generator, NoFit, operation
-from .lattice import Lattice
-from .operations_elementwise import arithmetic
-from .operations_movement import ranked
+from ..generator import ARITHMETIC, Generator, NoFit, operation
+from ..lattice import Lattice
+from .elementwise import arithmetic
+from .movement import ranked
 
 
 def axes(g: Generator) -> tuple[str, int, bool]:
