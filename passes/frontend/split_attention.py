@@ -11,7 +11,7 @@ from ...dialects.upstream.torch import DTYPES, UNKNOWN, TorchBuilder, TorchTenso
 from ..rewriting import Miss
 from ..targets.lookup import TargetPass
 from ..targets.target import Target
-from .torch_attention import ATTENTION, Attention, fault_of_kept, read_attention
+from .torch.attention import ATTENTION, Attention, fault_of_kept, read_attention
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ import math
 import struct
 from dataclasses import dataclass
 
-from ...dialects import ir
-from ...dialects.upstream.torch import UNKNOWN, TorchTensor, is_none, torch_constant
-from ..rewriting import Miss
+from ....dialects import ir
+from ....dialects.upstream.torch import UNKNOWN, TorchTensor, is_none, torch_constant
+from ...rewriting import Miss
 
 ATTENTION = "torch.aten.scaled_dot_product_attention"
 _MANTISSA_BITS = {"bf16": 8, "f16": 11, "f32": 24, "f64": 53}
