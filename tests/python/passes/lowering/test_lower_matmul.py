@@ -160,10 +160,10 @@ def assert_close(got: np.ndarray, want: np.ndarray, lhs: np.ndarray, rhs: np.nda
 @pytest.mark.each_cpu
 @pytest.mark.parametrize("target", targets("cpu gfx942 sm_89", "gfx950 sm_80"))
 def test_all_forms(target: str, pytestconfig: pytest.Config) -> None:
-    """Every arrangement of dims, unscaled, f32 result; in quick runs half of them for GPUs."""
+    """Every arrangement of dims, unscaled, f32 result; in quick runs a third of them for a GPU."""
     cases = CASES
     if target != "cpu" and not pytestconfig.getoption("--full"):
-        cases = CASES[target == "gfx942" :: 2]
+        cases = CASES[target == "gfx942" :: 3]
     run = CpuProgram("".join(matmul_text(case) for case in cases), target)
     for i, case in enumerate(cases):
         lhs = random_values(case.lhs, "f8E4M3FN", 2 * i)
@@ -294,12 +294,12 @@ def test_scales_bias_epilogue_rounding(
 ) -> None:
     """In the order of the op's definition, one rounding, saturating into fp8.
 
-    In quick runs each result type has all scales, and every epilogue with some of them.
+    In quick runs each scale and epilogue go together once, for one of the result types.
     """
     base = Case("m", (3, 8, 16), (3, 16, 12), (2,), (1,), (0,), (0,))
     names = [(scales, epilogue) for scales in SCALES for epilogue in EPILOGUES]
     if not pytestconfig.getoption("--full"):
-        names = names[RESULTS.index(result) % 2 :: 2]
+        names = names[RESULTS.index(result) :: len(RESULTS)]
     cases = [Case(f"{s}_{e}", base.lhs, base.rhs, (2,), (1,), (0,), (0,)) for s, e in names]
     text = ""
     for case, (scales, epilogue) in zip(cases, names, strict=True):
