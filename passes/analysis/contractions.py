@@ -148,6 +148,11 @@ def is_product(op: ir.Operation) -> bool:
     with zero points included, or a convolution."""
     if op.name == GENERIC:
         return is_matmul(op) or scaled_contraction_loops(op) is not None
+    return may_be_product(op)
+
+
+def may_be_product(op: ir.Operation) -> bool:
+    """The same by its name alone, which takes no time."""
     if op.name == MatmulOp.OPERATION_NAME or op.name in CONTRACTIONS:
         return True
     return op.name in OTHER_PRODUCTS or is_convolution(op)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from ...dialects import ir
 from ...dialects.headrace import is_collective
-from .contractions import is_product
+from .contractions import may_be_product
 
 PIPELINE_REASON = "headrace.pipeline_reason"
 
@@ -43,9 +43,12 @@ def mark_pipelined(ops: Iterable[ir.Operation]) -> None:
 
 
 def mark_peeled(ops: Iterable[ir.Operation]) -> None:
-    """Marks the matmuls among copies of ops that a loop still holds, nested ones included."""
+    """Marks the matmuls among copies of ops that a loop still holds, nested ones included.
+
+    Each ``linalg.generic`` gets the mark: whether it is fused depends on it.
+    """
     for op in _all(ops):
-        if is_product(op):
+        if may_be_product(op):
             with op.context:
                 op.attributes[PEELED] = ir.UnitAttr.get()
 
