@@ -14,7 +14,7 @@ from ....dialects.headrace import (
     quantize,
 )
 from ....dialects.ops.constraints import element_type_of, is_per_tensor, is_wide_float, shape_of
-from ...analysis.dequantized_values import MAX_DEPTH, is_float_convert, retyped_clone
+from ...analysis.fp8_values import MAX_MOVEMENT, is_float_convert, retyped_clone
 from ...analysis.movement.interface import Movement, with_element_type
 from ...analysis.movement.values import movement_of
 from ...analysis.replication import ReplicationAnalysis
@@ -88,7 +88,7 @@ class NarrowQuantize(Pattern[NarrowedInput]):
         value = op.operands[0]
         while True:
             maker = ir.defining_op(value)
-            if maker is None or len(path) > MAX_DEPTH:
+            if maker is None or len(path) > MAX_MOVEMENT:
                 return Miss("no collective before the quantize", silent=True)
             if maker.name in MOVING_COLLECTIVES:
                 break

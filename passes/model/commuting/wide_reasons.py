@@ -11,7 +11,7 @@ from ....dialects.op_traits import CARRYING_LOOPS, CONTRACTIONS, LINALG_PARALLEL
 from ....dialects.ops.constraints import element_type_of, is_wide_float
 from ....dialects.upstream.contraction import contraction_loops
 from ....dialects.upstream.generic import GENERIC, is_parallel
-from ...analysis.dequantized_values import is_dequantize, is_float_convert
+from ...analysis.fp8_values import is_dequantize, is_float_convert
 from ...analysis.movement.values import movement_of
 from ...rewriting import Miss
 from .narrow_dequantize import NarrowDequantize
