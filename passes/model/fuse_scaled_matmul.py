@@ -13,7 +13,6 @@ from ...dialects.ops.base import WIDE_REASON
 from ...dialects.ops.constraints import DYNAMIC, element_type_of, is_per_tensor, shape_of
 from ...dialects.upstream.linalg import with_element_type
 from ..analysis.contractions import Contraction, contraction_of
-from ..analysis.fp8_ancestry import comes_from_fp8, is_made_of_fp8
 from ..analysis.fp8_values import (
     Fp8Value,
     MatmulOperand,
@@ -22,6 +21,7 @@ from ..analysis.fp8_values import (
     rebuild_narrow,
     wide_ops,
 )
+from ..analysis.near_fp8 import comes_from_fp8, is_made_of_fp8
 from ..analysis.pipelined_mark import PEELED
 from ..base import Pass
 from ..remarks import remark
