@@ -142,11 +142,11 @@ class Fp8Search:
             shape = () if scale is None else tuple(shape_of(scale))
             return Fp8Value(value, op.operands[0], op, shape)
         movement, converted = movement_of(op), self.converted(op)
-        if isinstance(movement, Miss) and converted is None:
-            return WideEnd(value) if movement.silent else movement
+        if not isinstance(movement, Movement) and converted is None:
+            return movement or WideEnd(value)
         if depth == MAX_MOVEMENT:
             return Miss(f"more than {MAX_MOVEMENT} data movement ops follow the dequantize")
-        if not isinstance(movement, Miss):
+        if isinstance(movement, Movement):
             return self._moved(movement, value, depth)
         assert converted is not None
         source = self.find(converted, depth + 1)

@@ -102,10 +102,10 @@ class DequantizedContraction(Pattern[FusedMatmul]):
 
     roots = tuple(CONTRACTIONS)
 
-    def match(self, op: ir.Operation) -> FusedMatmul | Miss:
+    def match(self, op: ir.Operation) -> FusedMatmul | Miss | None:
         found = contraction_of(op)
-        if isinstance(found, Miss):
-            return found
+        if found is None:
+            return None
         search = MatmulOperand()
         lhs, rhs = _operand(search, found.lhs), _operand(search, found.rhs)
         if isinstance(lhs, Fp8Value) and isinstance(rhs, Fp8Value):
@@ -124,7 +124,7 @@ class DequantizedContraction(Pattern[FusedMatmul]):
             near = comes_from_fp8(value)
             derived = derived or near
             reasons.append(f"{side} stays wide: {_explain(source, value, near)}")
-        return Miss("; ".join(reasons), silent=not derived)
+        return Miss("; ".join(reasons)) if derived else None
 
     def missed(self, op: ir.Operation, miss: Miss) -> None:
         remark(op, miss.reason)

@@ -19,7 +19,6 @@ from .linalg_clamps import find_clamp
 from .linalg_scales import LinalgScale, find_scale
 
 _MODES = {"arith.mulf": "multiply", "arith.divf": "divide"}
-_OTHER_KIND = Miss("not of this kind", silent=True)
 
 
 @dataclass(frozen=True)
@@ -47,14 +46,14 @@ class RaiseLinalgQuantize(Pattern[_Quantization]):
 
     roots = (GENERIC, "arith.truncf")
 
-    def match(self, op: ir.Operation) -> _Quantization | Miss:
+    def match(self, op: ir.Operation) -> _Quantization | Miss | None:
         type_ = op.results[0].type if len(op.results) == 1 else None
         if not isinstance(type_, ir.RankedTensorType):
-            return _OTHER_KIND
+            return None
         format_ = fp8_format(type_)
         made = maker(Term(op.results[0], tuple(range(type_.rank)))) if format_ else None
         if format_ is None or made is None or made[0].name != "arith.truncf":
-            return _OTHER_KIND
+            return None
         source = made[1][0]
         clamp = find_clamp(source)
         if isinstance(clamp, Clamp):
@@ -161,11 +160,11 @@ class RaiseLinalgDequantize(Pattern[_Widening]):
 
     roots = (GENERIC, "arith.extf")
 
-    def match(self, op: ir.Operation) -> _Widening | Miss:
+    def match(self, op: ir.Operation) -> _Widening | None:
         if op.name == "arith.extf":
             source = _fp8_source(op.operands[0])
             if source is None or not isinstance(op.results[0].type, ir.RankedTensorType):
-                return _OTHER_KIND
+                return None
             return _Widening(0, source, op.results[0].type, ())
         for number, operand in enumerate(_inputs(op)):
             source = _fp8_source(operand)
@@ -177,7 +176,7 @@ class RaiseLinalgDequantize(Pattern[_Widening]):
                 (element,) = elements.values()
                 type_ = with_element_type(operand.type, element)
                 return _Widening(number, source, type_, tuple(users))
-        return _OTHER_KIND
+        return None
 
     def rewrite(self, op: ir.Operation, match: _Widening, rewriter: Rewriter) -> None:
         old = ir.defining_op(op.operands[match.operand])
@@ -215,7 +214,7 @@ class FoldLinalgScale(Pattern[_Scaling]):
 
     roots = (GENERIC, *_MODES)
 
-    def match(self, op: ir.Operation) -> _Scaling | Miss:
+    def match(self, op: ir.Operation) -> _Scaling | None:
         if op.name != GENERIC:
             return self._of_arith(op)
         maps = maps_of(op)
@@ -238,12 +237,12 @@ class FoldLinalgScale(Pattern[_Scaling]):
             scale = find_scale(factor, shape_of(operand))
             if scale is not None:
                 return _Scaling(number, *found, scale, _MODES[step.name], (step,))
-        return _OTHER_KIND
+        return None
 
-    def _of_arith(self, op: ir.Operation) -> _Scaling | Miss:
+    def _of_arith(self, op: ir.Operation) -> _Scaling | None:
         type_ = op.results[0].type
         if not isinstance(type_, ir.RankedTensorType):
-            return _OTHER_KIND
+            return None
         for data in (0, 1) if op.name == "arith.mulf" else (0,):
             found = _unscaled(op.operands[data], op)
             if found is None:
@@ -251,7 +250,7 @@ class FoldLinalgScale(Pattern[_Scaling]):
             factor = Term(op.operands[1 - data], tuple(range(type_.rank)))
             if scale := find_scale(factor, list(type_.shape)):
                 return _Scaling(data, *found, scale, _MODES[op.name], ())
-        return _OTHER_KIND
+        return None
 
     def rewrite(self, op: ir.Operation, match: _Scaling, rewriter: Rewriter) -> None:
         ip = rewriter.before(op)

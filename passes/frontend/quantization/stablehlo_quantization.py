@@ -21,7 +21,6 @@ DIVIDE = "stablehlo.divide"
 # Those that pair each element with one.
 _MOVES = ("stablehlo.reshape", "stablehlo.transpose")
 _MODES = {MULTIPLY: "multiply", DIVIDE: "divide"}
-_OTHER_KIND = Miss("not of this kind", silent=True)
 
 
 @dataclass(frozen=True)
@@ -78,10 +77,10 @@ class RaiseQuantize(Pattern[_Quantization]):
 
     roots = (CONVERT,)
 
-    def match(self, op: ir.Operation) -> _Quantization | Miss:
+    def match(self, op: ir.Operation) -> _Quantization | Miss | None:
         source, format_ = op.operands[0], fp8_format(op.results[0].type)
         if format_ is None:
-            return _OTHER_KIND
+            return None
         if _wide_element(source.type) is None:
             return Miss(f"{_source_kind(source.type)} is converted to {format_.name}")
         clamp = find_clamp(source)
@@ -160,7 +159,7 @@ def _unscaled_note(value: ir.Value) -> str:
     )
 
 
-class RaiseDequantize(Pattern[None]):
+class RaiseDequantize(Pattern[ir.Type]):
     """A convert from fp8: a dequantize without scale, which is exact.
 
     Before: %w = stablehlo.convert %q : (tensor<8xf8E4M3FN>) -> tensor<8xbf16>
@@ -169,19 +168,17 @@ class RaiseDequantize(Pattern[None]):
 
     roots = (CONVERT,)
 
-    def match(self, op: ir.Operation) -> Miss | None:
+    def match(self, op: ir.Operation) -> ir.Type | Miss | None:
         source, result = op.operands[0].type, op.results[0].type
         format_ = fp8_format(source)
         if format_ is None or fp8_format(result) is not None:
-            return _OTHER_KIND
+            return None
         if _wide_element(result) is None:
             return Miss(f"{format_.name} is converted to {element_name(result)}")
-        return None
+        return result
 
-    def rewrite(self, op: ir.Operation, match: None, rewriter: Rewriter) -> None:
-        new = dequantize(
-            op.operands[0], None, op.results[0].type, loc=op.location, ip=rewriter.before(op)
-        )
+    def rewrite(self, op: ir.Operation, match: ir.Type, rewriter: Rewriter) -> None:
+        new = dequantize(op.operands[0], None, match, loc=op.location, ip=rewriter.before(op))
         rewriter.replace(op, [new.result])
 
     def missed(self, op: ir.Operation, miss: Miss) -> None:
@@ -212,10 +209,10 @@ class WidenDequantize(Pattern[DequantizeOp]):
 
     roots = (CONVERT,)
 
-    def match(self, op: ir.Operation) -> DequantizeOp | Miss:
+    def match(self, op: ir.Operation) -> DequantizeOp | None:
         first = _unscaled(op.operands[0])
         if first is None or _wide_element(op.results[0].type) is None:
-            return _OTHER_KIND
+            return None
         return first
 
     def rewrite(self, op: ir.Operation, match: DequantizeOp, rewriter: Rewriter) -> None:
@@ -266,7 +263,7 @@ class FoldDequantizeScale(Pattern[_Dequantization]):
 
     roots = (MULTIPLY, DIVIDE)
 
-    def match(self, op: ir.Operation) -> _Dequantization | Miss:
+    def match(self, op: ir.Operation) -> _Dequantization | Miss | None:
         orders = ((0, 1), (1, 0)) if op.name == MULTIPLY else ((0, 1),)
         for data, factor in orders:
             found = _moved_unscaled(op.operands[data], op.block)
@@ -276,7 +273,7 @@ class FoldDequantizeScale(Pattern[_Dequantization]):
                 return _Dequantization(*found, scale, _MODES[op.name])
             if constant_elements(op.operands[factor]):
                 return Miss("the scale is not a broadcast")
-        return _OTHER_KIND
+        return None
 
     def rewrite(self, op: ir.Operation, match: _Dequantization, rewriter: Rewriter) -> None:
         ip = rewriter.before(op)
@@ -307,7 +304,7 @@ class ExplainBitcast(Pattern[None]):
     def match(self, op: ir.Operation) -> Miss | None:
         source, result = op.operands[0].type, op.results[0].type
         if fp8_format(source) is None and fp8_format(result) is None:
-            return _OTHER_KIND
+            return None
         names = f"{element_name(source)} to {element_name(result)}"
         return Miss(
             f"bitcast_convert from {names} keeps the bits; stablehlo.convert keeps the value"

@@ -20,7 +20,6 @@ from ....dialects.ops.constraints import element_type_of, is_per_tensor, is_wide
 from ...analysis.fp8_values import (
     CollectiveOperand,
     Fp8Value,
-    WideEnd,
     carry_scale,
     nodes,
     rebuild_narrow,
@@ -66,16 +65,14 @@ class NarrowDequantize(Pattern[NarrowedGather]):
     def __init__(self, analysis: ReplicationAnalysis) -> None:
         self._analysis = analysis
 
-    def match(self, op: ir.Operation) -> NarrowedGather | Miss:
+    def match(self, op: ir.Operation) -> NarrowedGather | Miss | None:
         collective = as_moving(op)
         operand = op.operands[0]
         if not is_wide_float(element_type_of(operand)):
-            return Miss("the collective carries no wide float", silent=True)
+            return None
         source = CollectiveOperand().find(operand)
-        if isinstance(source, WideEnd):
-            return Miss("the value is not made of fp8 ones", silent=True)
-        if isinstance(source, Miss):
-            return source
+        if not isinstance(source, Fp8Value):
+            return source if isinstance(source, Miss) else None
         scale = source.scale
         if scale is None:
             return NarrowedGather(source, ScaleRule.KEEP)
@@ -86,9 +83,10 @@ class NarrowDequantize(Pattern[NarrowedGather]):
             # differ.
             checked += _controls(source)
         uneven = [v for v in checked if not self._analysis.equal_over(v, groups)]
-        rule = scale_rule(collective, source.scale_shape, not uneven)
+        unequal = equality_fault(self._analysis, collective, uneven[0]) if uneven else None
+        rule = scale_rule(collective, source.scale_shape, unequal)
         if isinstance(rule, Miss):
-            return Miss(rule.reason or equality_fault(self._analysis, collective, uneven[0]))
+            return rule
         if fault := zeros_fault(self._analysis, collective, scale, rule):
             return Miss(fault)
         return _worth_it(collective, source, rule)

@@ -10,7 +10,7 @@ from ....dialects.ops.constraints import element_type_of, is_wide_float
 from ....dialects.upstream.contraction import contraction_loops
 from ....dialects.upstream.generic import GENERIC, is_parallel
 from ...analysis.fp8_values import is_dequantize, is_float_convert
-from ...analysis.movement.values import movement_of
+from ...analysis.movement.values import Movement, movement_of
 from ...analysis.near_fp8 import find_path, producers, users
 from ...rewriting import Miss
 from .narrow_dequantize import NarrowDequantize
@@ -46,7 +46,7 @@ class WideReasons:
         if path is None:
             return None
         miss = self._after.match(op)
-        if isinstance(miss, Miss) and not miss.silent:
+        if isinstance(miss, Miss):
             return miss.reason
         return _obstacle(path, "between the dequantize and the collective")
 
@@ -55,7 +55,7 @@ class WideReasons:
         if path is None:
             return None
         miss = self._before.match(path[-1])
-        if isinstance(miss, Miss) and not miss.silent:
+        if isinstance(miss, Miss):
             return miss.reason
         return _obstacle(path, "between the collective and the quantize")
 
@@ -64,7 +64,7 @@ def _obstacle(path: list[ir.Operation], where: str) -> str:
     for op in path[:-1]:
         if op.name in CARRYING_LOOPS:
             return f"the value is carried by the loop '{op.name}' {where}"
-        if isinstance(movement_of(op), Miss) and not is_float_convert(op):
+        if not isinstance(movement_of(op), Movement) and not is_float_convert(op):
             return f"'{op.name}' {where} is not data movement"
     return f"too many ops {where}"
 
@@ -85,9 +85,8 @@ def _is_fp8_data(op: ir.Operation) -> bool:
 
 def _moves(op: ir.Operation) -> bool:
     """Whether ``op`` hands values on as they are, in another place or float type."""
-    return (
-        not isinstance(movement_of(op), Miss) or is_float_convert(op) or op.name in CARRYING_LOOPS
-    )
+    moves = isinstance(movement_of(op), Movement) or is_float_convert(op)
+    return moves or op.name in CARRYING_LOOPS
 
 
 def _local_or_sent(op: ir.Operation) -> bool:
