@@ -6,138 +6,17 @@ from dataclasses import dataclass
 
 from ....dialects import ir
 from ....dialects.fp8 import fp8_format
-from ....dialects.headrace import DequantizeOp, dequantize, quantize
+from ....dialects.headrace import DequantizeOp, dequantize
 from ....dialects.op_traits import RESHAPES
-from ....dialects.ops.constraints import is_wide_float, shape_of
+from ....dialects.ops.constraints import shape_of
 from ....dialects.upstream.generic import GENERIC, is_parallel, maps_of
-from ....dialects.upstream.linalg import TensorBuilder, element_of, tensor_type, with_element_type
-from ...analysis.linalg_terms import Term, body_of, is_pointwise, maker, settled
-from ...remarks import remark
-from ...rewriting import Miss, Pattern, Rewriter
-from .clamps import Clamp, bounds_miss
-from .linalg_clamps import find_clamp
+from ....dialects.upstream.linalg import element_of, tensor_type, with_element_type
+from ...analysis.linalg_terms import Term, body_of, is_pointwise, settled
+from ...rewriting import Pattern, Rewriter
 from .linalg_scales import LinalgScale, find_scale
+from .quantize import RaiseQuantize
 
 _MODES = {"arith.mulf": "multiply", "arith.divf": "divide"}
-
-
-@dataclass(frozen=True)
-class _Quantization:
-    input: Term
-    scale: LinalgScale | None
-    mode: str
-    saturate: bool
-
-
-class RaiseLinalgQuantize(Pattern[_Quantization]):
-    """A truncf to fp8, with the clamp and the scale before it.
-
-    Each op may have a generic of its own, share one, or be an arith op on
-    tensors. The clamp's bounds must be the format's largest finite values;
-    without a clamp the quantize does not saturate.
-
-    Before:
-        %d = linalg.generic ins(%x, %s : tensor<4x8xf32>, tensor<f32>) { arith.divf }
-        %c = linalg.generic ins(%d) { arith.maximumf %lo; arith.minimumf %hi }
-        %q = linalg.generic ins(%c) { arith.truncf %in : f32 to f8E4M3FN }
-    After:
-        %q = "headrace.quantize"(%x, %s) {saturate = true, scale_mode = "divide"}
-    """
-
-    roots = (GENERIC, "arith.truncf")
-
-    def match(self, op: ir.Operation) -> _Quantization | Miss | None:
-        type_ = op.results[0].type if len(op.results) == 1 else None
-        if not isinstance(type_, ir.RankedTensorType):
-            return None
-        format_ = fp8_format(type_)
-        made = maker(Term(op.results[0], tuple(range(type_.rank)))) if format_ else None
-        if format_ is None or made is None or made[0].name != "arith.truncf":
-            return None
-        source = made[1][0]
-        clamp = find_clamp(source)
-        if isinstance(clamp, Clamp):
-            clamp = bounds_miss(clamp, format_) or clamp
-        if isinstance(clamp, Miss):
-            return clamp
-        value = source if clamp is None else clamp.input
-        scaled = _scaling(value, list(type_.shape))
-        mode, scale = "divide", None
-        if scaled is not None and _is_whole(scaled[0], type_):
-            value, scale, mode = scaled
-        if not _is_whole(value, type_):
-            return Miss("the value to be converted is read transposed or broadcast")
-        if not is_wide_float(element_of(value.value.type)):
-            return Miss(f"a value of {element_of(value.value.type)} is converted to {format_.name}")
-        return _Quantization(value, scale, mode, clamp is not None)
-
-    def rewrite(self, op: ir.Operation, match: _Quantization, rewriter: Rewriter) -> None:
-        ip, loc = rewriter.before(op), op.location
-        new = quantize(
-            _materialized(match.input, rewriter),
-            match.scale.make(ip, loc) if match.scale else None,
-            op.results[0].type,
-            scale_mode=match.mode,
-            saturate=match.saturate,
-            loc=loc,
-            ip=ip,
-        )
-        rewriter.replace(op, [new.result])
-
-    def missed(self, op: ir.Operation, miss: Miss) -> None:
-        remark(op, f"not raised to headrace.quantize: {miss.reason}")
-
-
-def _scaling(term: Term, shape: list[int]) -> tuple[Term, LinalgScale, str] | None:
-    """``term`` as ``input / scale``, ``input * scale`` or ``scale * input``."""
-    made = maker(term)
-    if made is None or made[0].name not in _MODES:
-        return None
-    op, (left, right) = made
-    if scale := find_scale(right, shape):
-        return left, scale, _MODES[op.name]
-    if op.name == "arith.mulf" and (scale := find_scale(left, shape)):
-        return right, scale, "multiply"
-    return None
-
-
-def _is_whole(term: Term, type_: ir.RankedTensorType) -> bool:
-    """Whether the term is the element at the same place, of a tensor that is
-    there or that a body can be made to give."""
-    if term.place != tuple(range(type_.rank)):
-        return False
-    if term.is_tensor:
-        return list(tensor_type(term.value).shape) == list(type_.shape)
-    op = ir.defining_op(term.value)
-    parent = None if op is None else op.parent
-    return parent is not None and is_pointwise(parent.operation)
-
-
-def _materialized(term: Term, rewriter: Rewriter) -> ir.Value:
-    """The tensor of a term that ``_is_whole``: its generic, cut short after it."""
-    if term.is_tensor:
-        return term.value
-    scalar = ir.defining_op(term.value)
-    assert scalar is not None
-    parent = scalar.parent
-    assert parent is not None
-    generic = parent.operation
-    number = ir.operations_of(body_of(generic)).index(scalar)
-    b = TensorBuilder(rewriter.before(generic), generic.location)
-    type_ = with_element_type(generic.results[0].type, term.value.type)
-    out = generic.operands[len(generic.operands) - 1]
-    init = b.empty(type_, [(out, d) for d in range(type_.rank)])
-    new = generic.clone(b.ip).operation
-    new.operands[len(new.operands) - 1] = init
-    new.results[0].set_type(type_)
-    block = body_of(new)
-    block.arguments[len(block.arguments) - 1].set_type(term.value.type)
-    steps = ir.operations_of(block)
-    steps[-1].operands[0] = steps[number].results[0]
-    for step in reversed(steps[number + 1 : -1]):
-        step.erase()
-    rewriter.created(new)
-    return new.results[0]
 
 
 @dataclass(frozen=True)
@@ -347,4 +226,8 @@ def _take_operand(
     rewriter.set_operand(op, number, value)
 
 
-LINALG_PATTERNS = (RaiseLinalgQuantize(), RaiseLinalgDequantize(), FoldLinalgScale())
+LINALG_PATTERNS = (
+    RaiseQuantize(GENERIC, "arith.truncf"),
+    RaiseLinalgDequantize(),
+    FoldLinalgScale(),
+)
