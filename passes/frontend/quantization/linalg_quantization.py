@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from ....dialects import ir
 from ....dialects.fp8 import fp8_format
 from ....dialects.headrace import DequantizeOp, dequantize
-from ....dialects.op_traits import RESHAPES
 from ....dialects.ops.constraints import shape_of
 from ....dialects.upstream.generic import GENERIC, is_parallel, maps_of
-from ....dialects.upstream.linalg import element_of, tensor_type, with_element_type
+from ....dialects.upstream.linalg import element_of, with_element_type
 from ...analysis.linalg_terms import Term, body_of, is_pointwise, settled
-from ...rewriting import Pattern, Rewriter
-from .linalg_scales import LinalgScale, find_scale
+from ...rewriting import Miss, Pattern, Rewriter
+from .fold_scale import FoldDequantizeScale, ScaledOperand, moved_unscaled, unscaled
 from .quantize import RaiseQuantize
-
-_MODES = {"arith.mulf": "multiply", "arith.divf": "divide"}
+from .steps import MODES, scale_of
 
 
 @dataclass(frozen=True)
@@ -67,21 +65,8 @@ class RaiseLinalgDequantize(Pattern[_Widening]):
             rewriter.erase_if_dead(old)
 
 
-@dataclass(frozen=True)
-class _Scaling:
-    operand: int
-    converted: DequantizeOp
-    shapes: tuple[ir.Operation, ...]  # between the convert and the scale, first one first
-    scale: LinalgScale
-    mode: str
-    steps: tuple[ir.Operation, ...]
-
-
-class FoldLinalgScale(Pattern[_Scaling]):
-    """The first scaling of a converted value joins its dequantize.
-
-    An expand_shape or collapse_shape in between, as for scales of blocks, is
-    done on the fp8 value.
+class FoldLinalgScale(FoldDequantizeScale):
+    """Also takes a scaling in the body of a generic.
 
     Before:
         %w = "headrace.dequantize"(%q) : (tensor<8x4xf8E5M2>) -> tensor<8x4xf32>
@@ -91,20 +76,20 @@ class FoldLinalgScale(Pattern[_Scaling]):
         %v = "headrace.dequantize"(%q, %r) {scale_mode = "multiply"}
     """
 
-    roots = (GENERIC, *_MODES)
+    roots = (GENERIC, "arith.mulf", "arith.divf")
 
-    def match(self, op: ir.Operation) -> _Scaling | None:
+    def match(self, op: ir.Operation) -> ScaledOperand | Miss | None:
         if op.name != GENERIC:
-            return self._of_arith(op)
+            return super().match(op)
         maps = maps_of(op)
         for number, operand in enumerate(_inputs(op)):
-            found = _unscaled(operand, op)
+            found = moved_unscaled(operand, op.block)
             users = _users(op, number)
             if found is None or len(users) != 1 or not maps[number].is_permutation:
                 continue
             (step,) = users
             argument = body_of(op).arguments[number]
-            if step.name not in _MODES or list(step.operands).count(argument) != 1:
+            if step.name not in MODES or list(step.operands).count(argument) != 1:
                 continue
             position = list(step.operands).index(argument)
             if step.name == "arith.divf" and position != 0:
@@ -113,44 +98,14 @@ class FoldLinalgScale(Pattern[_Scaling]):
             loops = [str(e) for e in maps[number].results]
             place = tuple(loops.index(f"d{i}") for i in range(len(loops)))
             factor = settled(Term(step.operands[1 - position], _place(step, 1 - position, place)))
-            scale = find_scale(factor, shape_of(operand))
-            if scale is not None:
-                return _Scaling(number, *found, scale, _MODES[step.name], (step,))
+            if scale := scale_of(factor, step, shape_of(operand)):
+                return ScaledOperand(number, *found, scale, MODES[step.name], (step,))
         return None
 
-    def _of_arith(self, op: ir.Operation) -> _Scaling | None:
-        type_ = op.results[0].type
-        if not isinstance(type_, ir.RankedTensorType):
-            return None
-        for data in (0, 1) if op.name == "arith.mulf" else (0,):
-            found = _unscaled(op.operands[data], op)
-            if found is None:
-                continue
-            factor = Term(op.operands[1 - data], tuple(range(type_.rank)))
-            if scale := find_scale(factor, list(type_.shape)):
-                return _Scaling(data, *found, scale, _MODES[op.name], ())
-        return None
-
-    def rewrite(self, op: ir.Operation, match: _Scaling, rewriter: Rewriter) -> None:
-        ip = rewriter.before(op)
-        narrow = match.converted.input
-        for shape in match.shapes:
-            moved = shape.clone(ip).operation
-            moved.operands[0] = narrow
-            element = tensor_type(narrow).element_type
-            moved.results[0].set_type(with_element_type(shape.results[0].type, element))
-            narrow = moved.results[0]
-        new = dequantize(
-            narrow,
-            match.scale.make(ip, op.location),
-            op.operands[match.operand].type,
-            scale_mode=match.mode,
-            loc=op.location,
-            ip=ip,
-        ).operation
-        _take_operand(op, match.operand, new.results[0], match.steps, rewriter)
-        for wide in (*reversed(match.shapes), match.converted):
-            rewriter.erase_if_dead(wide)
+    def take(
+        self, op: ir.Operation, match: ScaledOperand, value: ir.Value, rewriter: Rewriter
+    ) -> None:
+        _take_operand(op, match.operand, value, match.steps, rewriter)
 
 
 def _place(step: ir.Operation, operand: int, place: tuple[int, ...]) -> tuple[int, ...]:
@@ -167,27 +122,8 @@ def _fp8_source(value: ir.Value) -> ir.Value | None:
         return None
     if fp8_format(value.type) is not None:
         return value
-    op = ir.defining_op(value)
-    if op is None or op.name != DequantizeOp.OPERATION_NAME:
-        return None
-    view = DequantizeOp(op)
-    return view.input if view.scale is None else None
-
-
-def _unscaled(
-    value: ir.Value, user: ir.Operation
-) -> tuple[DequantizeOp, tuple[ir.Operation, ...]] | None:
-    """The dequantize without scale behind reshapes in the user's block, and those."""
-    shapes: list[ir.Operation] = []
-    while (
-        (op := ir.defining_op(value)) is not None and op.name in RESHAPES and op.block == user.block
-    ):
-        shapes.insert(0, op)
-        value = op.operands[0]
-    if op is None or op.name != DequantizeOp.OPERATION_NAME:
-        return None
-    view = DequantizeOp(op)
-    return (view, tuple(shapes)) if view.scale is None else None
+    widened = unscaled(value)
+    return widened.input if widened else None
 
 
 def _inputs(generic: ir.Operation) -> list[ir.Value]:
