@@ -21,14 +21,12 @@ M = TypeVar("M")
 
 @dataclass(frozen=True)
 class Miss:
-    """Why a pattern did not match.
+    """Why a pattern did not match, in words that a user could read.
 
-    ``silent`` marks the uninteresting ones: the op is not of this pattern's
-    kind at all, and no user would ask.
+    Where no user would ask, there is no Miss but None.
     """
 
     reason: str
-    silent: bool = False
 
 
 class Pattern(Generic[M]):
@@ -36,8 +34,8 @@ class Pattern(Generic[M]):
 
     roots: tuple[str, ...] = ()
 
-    def match(self, op: ir.Operation) -> M | Miss:
-        """What the rewrite needs, or why not. Changes nothing."""
+    def match(self, op: ir.Operation) -> M | Miss | None:
+        """What the rewrite needs, or why not; None for an op of another kind. Changes nothing."""
         raise NotImplementedError
 
     def rewrite(self, op: ir.Operation, match: M, rewriter: Rewriter) -> None:
@@ -174,7 +172,7 @@ def apply_patterns(
             if op.name not in pattern.roots:
                 continue
             found = pattern.match(op)
-            if isinstance(found, Miss):
+            if found is None or isinstance(found, Miss):
                 continue
             count += 1
             if count > limit:
@@ -197,7 +195,7 @@ def _report_misses(module: ir.Operation, patterns: Sequence[Pattern[Any]]) -> No
         for pattern in heard:
             if op.name in pattern.roots:
                 found = pattern.match(op)
-                if isinstance(found, Miss) and not found.silent:
+                if isinstance(found, Miss):
                     _count(pattern, "misses")
                     pattern.missed(op, found)
 

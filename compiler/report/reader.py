@@ -11,7 +11,7 @@ from ...dialects.op_traits import is_convolution
 from ...dialects.ops.base import WIDE_REASON
 from ...dialects.upstream.contraction import scaled_contraction_loops
 from ...passes.analysis.contractions import is_product
-from ...passes.analysis.fp8_ancestry import comes_from_fp8
+from ...passes.analysis.near_fp8 import comes_from_fp8
 from ...passes.analysis.pipelined_mark import PEELED, PIPELINE_REASON
 from ...passes.analysis.trip_counts import trips_of
 from ...passes.pipeline import Instrumentation

@@ -12,7 +12,6 @@ from ...dialects.op_traits import CONTRACTIONS, OTHER_PRODUCTS, is_convolution
 from ...dialects.ops.constraints import integers, shape_of
 from ...dialects.upstream.contraction import contraction_loops, scaled_contraction_loops
 from ...dialects.upstream.generic import GENERIC
-from ..rewriting import Miss
 from .movement.values import is_positive_zero
 
 
@@ -35,8 +34,8 @@ class Contraction:
     fault: str | None = None
 
 
-def contraction_of(op: ir.Operation) -> Contraction | Miss:
-    """The contraction that ``op`` is; a silent Miss for anything else."""
+def contraction_of(op: ir.Operation) -> Contraction | None:
+    """The contraction that ``op`` is, None for anything else."""
     if op.name == "stablehlo.dot_general":
         return _dot_general(op)
     if op.name == "stablehlo.dot":
@@ -90,16 +89,15 @@ def _type_fault(op: ir.Operation) -> str | None:
     return None
 
 
-def _linalg(op: ir.Operation) -> Contraction | Miss:
-    silent = Miss(f"'{op.name}' is no contraction", silent=True)
+def _linalg(op: ir.Operation) -> Contraction | None:
     loops = contraction_loops(op)
     if loops is None or len(op.results) != 1:
-        return silent
+        return None
     lhs, rhs, out = loops
     batch = [d for d in out if d in lhs and d in rhs]
     sums = [d for d in lhs if d in rhs and d not in out]
     if any(d not in out and d not in sums for d in (*lhs, *rhs)):
-        return silent
+        return None
     swapped = False
     expected = [*batch, *_free(lhs, batch, sums), *_free(rhs, batch, sums)]
     if out != expected:
@@ -140,7 +138,7 @@ def is_matmul(op: ir.Operation) -> bool:
     """Whether ``op`` is a matrix product: ours, StableHLO's or linalg's."""
     if op.name == "headrace.matmul":
         return True
-    return op.name in CONTRACTIONS and not isinstance(contraction_of(op), Miss)
+    return op.name in CONTRACTIONS and contraction_of(op) is not None
 
 
 def is_product(op: ir.Operation) -> bool:
@@ -165,7 +163,7 @@ def matmul_flops(op: ir.Operation) -> int | None:
         lhs, dims = view.lhs, integers(view.lhs_contracting)
     else:
         found = contraction_of(op)
-        assert not isinstance(found, Miss), op.name
+        assert found is not None, op.name
         lhs, dims = found.lhs, list(found.lhs_contracting)
     shape = shape_of(lhs)
     sizes = [*ir.RankedTensorType(op.results[0].type).shape, *(shape[d] for d in dims)]

@@ -44,15 +44,16 @@ class MatmulLoops:
         ]
 
 
-def matmul_loops(op: ir.Operation) -> MatmulLoops | Miss:
-    """The loops of ``op``; a Miss for what no data-tiling resolver takes.
+def matmul_loops(op: ir.Operation) -> MatmulLoops | Miss | None:
+    """The loops of ``op``; a Miss for what no data-tiling resolver takes, None for
+    what is no contraction.
 
     The rule is IREE's: a sum over exactly one loop, at most one loop of any
     other kind, m or n among them; scaled in blocks, over one more.
     """
     maps = operand_loops(op)
     if maps is None or len(op.results) != 1:
-        return Miss("not a contraction", silent=True)
+        return None
     lhs, rhs, *scales, out = maps
     kinds: dict[str, list[int]] = {"batch": [], "m": [], "n": [], "k": [], "block": []}
     for loop in sorted({*lhs, *rhs, *out}):

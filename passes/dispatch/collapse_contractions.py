@@ -13,7 +13,7 @@ from ...dialects.upstream.contraction import contraction_loops
 from ...dialects.upstream.linalg import DYNAMIC, TensorBuilder, dims_map, tensor_type
 from ..analysis.matmul_loops import init_fill, refilled
 from ..base import Pass
-from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
+from ..rewriting import Pattern, Rewriter, apply_patterns
 
 
 @dataclass(frozen=True)
@@ -52,19 +52,19 @@ class CollapseContraction(Pattern[Collapse]):
 
     roots = ("linalg.generic", "linalg.contract")
 
-    def match(self, op: ir.Operation) -> Collapse | Miss:
+    def match(self, op: ir.Operation) -> Collapse | None:
         maps = contraction_loops(op)
         if maps is None or len(op.results) != 1:
-            return Miss("not a contraction", silent=True)
+            return None
         if any(encoding_of(o.type) is not None for o in op.operands):
-            return Miss("packed already", silent=True)
+            return None
         if any(DYNAMIC in tensor_type(o).shape for o in op.operands):
-            return Miss("its sizes are dynamic", silent=True)
+            return None
         kinds: dict[tuple[bool, ...], list[int]] = {}
         for loop in sorted({loop for loops in maps for loop in loops}):
             kinds.setdefault(tuple(loop in loops for loops in maps), []).append(loop)
         if all(len(loops) == 1 for loops in kinds.values()):
-            return Miss("one loop of each kind", silent=True)
+            return None
         ordered: list[tuple[int, ...]] = []
         for kind, loops in kinds.items():
             orders = [
@@ -73,11 +73,11 @@ class CollapseContraction(Pattern[Collapse]):
                 if has
             ]
             if any(order != orders[0] for order in orders):
-                return Miss("its operands have loops of one kind in different orders", silent=True)
+                return None  # its operands have loops of one kind in different orders
             ordered.append(orders[0])
         dims = [_grouped(map_, ordered) for map_ in maps]
         if any(d is None for d in dims):
-            return Miss("loops of one kind lie apart in an operand", silent=True)
+            return None  # loops of one kind lie apart in an operand
         groups = sorted(ordered)
         return Collapse(tuple(groups), tuple(d for d in dims if d is not None))
 

@@ -113,6 +113,6 @@ class _BlockFuser:
             source = find_source(op)
             if isinstance(source, Miss):
                 missed(op, source)
-            else:
+            elif source is not None:
                 found.setdefault(ir.address_of(source.region.op), []).append(Fusion(op, source))
         return found

@@ -114,7 +114,7 @@ def _contractions(module: ir.Operation, refused: list[tuple[ir.Operation, str]])
             loops = matmul_loops(op) if is_candidate else None
             if isinstance(loops, MatmulLoops):
                 found.append((op, loops))
-            elif isinstance(loops, Miss) and not loops.silent:
+            elif isinstance(loops, Miss):
                 refused.append((op, loops.reason))
             elif is_candidate and (op.name in OTHER_PRODUCTS or is_convolution(op)):
                 refused.append((op, f"not encoded: no resolver takes a '{op.name}'"))

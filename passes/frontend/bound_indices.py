@@ -9,14 +9,12 @@ from typing import ClassVar
 from ...dialects import ir
 from ...dialects.ops.constraints import DYNAMIC, shape_of
 from ..base import Pass
-from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
+from ..rewriting import Pattern, Rewriter, apply_patterns
 from .indices.index_arithmetic import IndexBuilder, element_type, representable
 from .indices.index_ranges import component_ranges
 from .indices.scatters import Scatter, gather_limits, neutral_element, read_scatter, vector_dim
 
 _WIDEST = 64
-_INSIDE = Miss("its indices are inside of what they index", silent=True)
-_UNKNOWN = Miss("has several operands or a dynamic shape", silent=True)
 
 
 @dataclass(frozen=True)
@@ -53,10 +51,10 @@ class SignIndices(Pattern[list[int]]):
         *("stablehlo.dynamic_slice", "stablehlo.dynamic_update_slice"),
     )
 
-    def match(self, op: ir.Operation) -> list[int] | Miss:
+    def match(self, op: ir.Operation) -> list[int] | None:
         """The positions of the operands."""
         found = [index for index in _index_operands(op) if _is_unsigned(op.operands[index])]
-        return found or Miss("its indices are signed", silent=True)
+        return found or None
 
     def rewrite(self, op: ir.Operation, match: list[int], rewriter: Rewriter) -> None:
         b = IndexBuilder(rewriter.before(op), op.location)
@@ -103,15 +101,15 @@ class ClampGather(Pattern[list[int]]):
 
     roots = ("stablehlo.gather",)
 
-    def match(self, op: ir.Operation) -> list[int] | Miss:
+    def match(self, op: ir.Operation) -> list[int] | None:
         """The last start in each indexed dim."""
         most = gather_limits(op)
         if most is None:
-            return _UNKNOWN
+            return None
         if _are_inside(op.operands[1], most, vector_dim(op, "dimension_numbers")):
-            return _INSIDE
+            return None
         if DYNAMIC in shape_of(op.operands[1]) and len(set(most)) > 1:
-            return _UNKNOWN
+            return None
         return most
 
     def rewrite(self, op: ir.Operation, match: list[int], rewriter: Rewriter) -> None:
@@ -137,14 +135,14 @@ class UpdateOneWindow(Pattern[Scatter]):
 
     roots = ("stablehlo.scatter",)
 
-    def match(self, op: ir.Operation) -> Scatter | Miss:
+    def match(self, op: ir.Operation) -> Scatter | None:
         found = read_scatter(op)
         if found is None:
-            return _UNKNOWN
+            return None
         if not found.is_single:
-            return Miss("has several index vectors", silent=True)
+            return None
         if found.combiner is None:
-            return Miss("combines in a way of its own", silent=True)
+            return None  # combines in a way of its own
         return found
 
     def rewrite(self, op: ir.Operation, match: Scatter, rewriter: Rewriter) -> None:
@@ -183,14 +181,14 @@ class AddNothing(Pattern[Scatter]):
 
     roots = ("stablehlo.scatter",)
 
-    def match(self, op: ir.Operation) -> Scatter | Miss:
+    def match(self, op: ir.Operation) -> Scatter | None:
         found = read_scatter(op)
         if found is None:
-            return _UNKNOWN
+            return None
         if _are_inside(found.indices, found.most, found.vector_dim):
-            return _INSIDE
+            return None
         if not found.combiner or _neutral(found) is None:
-            return Miss("no update leaves everything as it is", silent=True)
+            return None  # no update leaves everything as it is
         return found
 
     def rewrite(self, op: ir.Operation, match: Scatter, rewriter: Rewriter) -> None:
@@ -219,15 +217,15 @@ class WriteBeside(Pattern[Scatter]):
 
     roots = ("stablehlo.scatter",)
 
-    def match(self, op: ir.Operation) -> Scatter | Miss:
+    def match(self, op: ir.Operation) -> Scatter | None:
         found = read_scatter(op)
         if found is None:
-            return _UNKNOWN
+            return None
         if _are_inside(found.indices, found.most, found.vector_dim):
-            return _INSIDE
+            return None
         beside = shape_of(found.operand)[found.dims[0]]
         if representable(found.indices, beside) != beside:
-            return Miss("its indices are of a type too narrow for one more", silent=True)
+            return None  # its indices are of a type too narrow for one more
         return found
 
     def rewrite(self, op: ir.Operation, match: Scatter, rewriter: Rewriter) -> None:

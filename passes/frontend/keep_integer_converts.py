@@ -10,7 +10,7 @@ from ...dialects.op_traits import STABLEHLO_PRODUCTS
 from ...dialects.upstream.arith import Scalars
 from ...dialects.upstream.linalg import TensorBuilder, with_element_type
 from ..base import Pass
-from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
+from ..rewriting import Pattern, Rewriter, apply_patterns
 
 
 @dataclass(frozen=True)
@@ -50,21 +50,21 @@ class KeepIntegerConvert(Pattern[_Convert]):
 
     roots = ("stablehlo.convert",)
 
-    def match(self, op: ir.Operation) -> _Convert | Miss:
+    def match(self, op: ir.Operation) -> _Convert | None:
         source, result = (
             ir.RankedTensorType(v.type).element_type for v in (*op.operands, *op.results)
         )
         if not isinstance(source, ir.IntegerType):
-            return Miss("not a convert of integers", silent=True)
+            return None
         # IREE folds converts of their operands into these.
         if not any(use.owner.operation.name in STABLEHLO_PRODUCTS for use in op.results[0].uses):
-            return Miss("no product uses it", silent=True)
+            return None
         unsigned = source.is_unsigned or source.width == 1
         signless = ir.IntegerType.get_signless(source.width, op.context)
         if isinstance(result, ir.FloatType):
             return _Convert("uitofp" if unsigned else "sitofp", signless, result)
         if not isinstance(result, ir.IntegerType) or not unsigned or result.width <= source.width:
-            return Miss("the product keeps the sign", silent=True)
+            return None  # the product keeps the sign
         return _Convert("extui", signless, ir.IntegerType.get_signless(result.width, op.context))
 
     def rewrite(self, op: ir.Operation, match: _Convert, rewriter: Rewriter) -> None:

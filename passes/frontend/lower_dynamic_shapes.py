@@ -8,7 +8,7 @@ from ...dialects import ir
 from ...dialects.upstream.linalg import TensorBuilder, dims_map, tensor_type
 from ...dialects.upstream.stablehlo import i64_array
 from ..base import Pass
-from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
+from ..rewriting import Pattern, Rewriter, apply_patterns
 
 _KNOWN = ("known_expanding_dimensions", "known_nonexpanding_dimensions")
 
@@ -44,7 +44,7 @@ class LowerReshape(Pattern[ir.RankedTensorType]):
 
     roots = ("stablehlo.dynamic_reshape",)
 
-    def match(self, op: ir.Operation) -> ir.RankedTensorType | Miss:
+    def match(self, op: ir.Operation) -> ir.RankedTensorType:
         return tensor_type(op.results[0])
 
     def rewrite(self, op: ir.Operation, match: ir.RankedTensorType, rewriter: Rewriter) -> None:
@@ -60,7 +60,7 @@ class LowerBroadcast(Pattern[list[int]]):
 
     roots = ("stablehlo.dynamic_broadcast_in_dim",)
 
-    def match(self, op: ir.Operation) -> list[int] | Miss:
+    def match(self, op: ir.Operation) -> list[int] | None:
         """The operand's dimensions that are expanded."""
         source, result = tensor_type(op.operands[0]), tensor_type(op.results[0])
         expanding, kept = (
@@ -74,7 +74,7 @@ class LowerBroadcast(Pattern[list[int]]):
             if dim in kept or same or size not in (None, 1):
                 continue
             if dim not in expanding and size is None:
-                return Miss("a dynamic size may or may not be expanded", silent=True)
+                return None  # a dynamic size may or may not be expanded
             found.append(dim)
         return found
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 from ...dialects import ir
 from ...dialects.upstream.stablehlo import build, convert, integer
 from ..base import Pass
-from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
+from ..rewriting import Pattern, Rewriter, apply_patterns
 
 
 @dataclass(frozen=True)
@@ -39,13 +39,13 @@ class WidenGroupedConvolution(Pattern[ir.Type]):
 
     roots = ("stablehlo.convolution",)
 
-    def match(self, op: ir.Operation) -> ir.Type | Miss:
+    def match(self, op: ir.Operation) -> ir.Type | None:
         """The element type to convert to."""
         if integer(op, "feature_group_count") == 1:
-            return Miss("has one group of features", silent=True)
+            return None
         wide = _element(op.results[0])
         if all(_element(operand) == wide for operand in op.operands):
-            return Miss("operands and result are of one element type", silent=True)
+            return None
         return wide
 
     def rewrite(self, op: ir.Operation, match: ir.Type, rewriter: Rewriter) -> None:

@@ -12,7 +12,7 @@ from ...dialects.upstream.generic import GENERIC, iterators_of, maps_of
 from ...dialects.upstream.linalg import TensorBuilder, dims_map, tensor_type
 from ...dialects.upstream.tensor import with_shape
 from ..base import Pass
-from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
+from ..rewriting import Pattern, Rewriter, apply_patterns
 
 _REDUCE = "linalg.reduce"
 
@@ -54,20 +54,20 @@ class FoldTransposeIntoProducer(Pattern[_Transposed]):
 
     roots = ("linalg.transpose", GENERIC)
 
-    def match(self, op: ir.Operation) -> _Transposed | Miss:
+    def match(self, op: ir.Operation) -> _Transposed | None:
         order = _order(op)
         if order is None:
-            return Miss("is no transpose", silent=True)
+            return None
         value = op.operands[0]
         producer = ir.defining_op(value)
         if producer is None or producer.name not in (GENERIC, _REDUCE):
-            return Miss("transposes no result of linalg.generic or linalg.reduce", silent=True)
+            return None
         if len(producer.results) == 1:
-            return Miss("transposes the only result, which IREE can do", silent=True)
+            return None  # the only result, which IREE can do
         if len(list(value.uses)) != 1:
-            return Miss("transposes a value with other users, which IREE leaves alone", silent=True)
+            return None  # with other users, which IREE leaves alone
         if _in_dispatch_region(op):
-            return Miss("stands in a dispatch region, which IREE leaves alone", silent=True)
+            return None  # which IREE leaves alone
         return _Transposed(producer, ir.result_number(value), order)
 
     def rewrite(self, op: ir.Operation, match: _Transposed, rewriter: Rewriter) -> None:

@@ -11,7 +11,7 @@ from ...dialects.upstream.arith import Scalars, float_width
 from ...dialects.upstream.contraction import contraction_loops
 from ...dialects.upstream.linalg import TensorBuilder, tensor_type, with_element_type
 from ..base import Pass
-from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
+from ..rewriting import Pattern, Rewriter, apply_patterns
 from ..targets.fp8_support import Fp8Support
 from ..targets.lookup import parse_target
 from .converts import bf16_rounding
@@ -55,20 +55,20 @@ class WidenContraction(Pattern[OperandTypes]):
     def __init__(self, support: Fp8Support | None) -> None:
         self.support = support
 
-    def match(self, op: ir.Operation) -> OperandTypes | Miss:
+    def match(self, op: ir.Operation) -> OperandTypes | None:
         loops = contraction_loops(op)
         if loops is None:
-            return Miss("not a contraction of two operands", silent=True)
+            return None
         lhs, rhs, out = (tensor_type(o).element_type for o in op.operands)
         if not all(isinstance(t, ir.FloatType) for t in (lhs, rhs, out)):
-            return Miss("not a contraction of floats", silent=True)
+            return None
         types = OperandTypes(lhs, rhs, ir.F32Type.get(op.context))
         if self.support is not None:
             types = self._wanted_types(op, loops, self.support)
         if float_width(out) >= 32:
             types = replace(types, accumulator=out)
         if types == OperandTypes(lhs, rhs, out):
-            return Miss("accumulates in a wide type already", silent=True)
+            return None
         return types
 
     def _wanted_types(

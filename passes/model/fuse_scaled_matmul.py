@@ -13,8 +13,15 @@ from ...dialects.ops.base import WIDE_REASON
 from ...dialects.ops.constraints import DYNAMIC, element_type_of, is_per_tensor, shape_of
 from ...dialects.upstream.linalg import with_element_type
 from ..analysis.contractions import Contraction, contraction_of
-from ..analysis.fp8_ancestry import comes_from_fp8, is_made_of_fp8
-from ..analysis.narrow_source import NarrowSearch, NarrowSource
+from ..analysis.fp8_values import (
+    Fp8Value,
+    MatmulOperand,
+    WideEnd,
+    carry_scale,
+    rebuild_narrow,
+    wide_ops,
+)
+from ..analysis.near_fp8 import comes_from_fp8, is_made_of_fp8
 from ..analysis.pipelined_mark import PEELED
 from ..base import Pass
 from ..remarks import remark
@@ -71,8 +78,8 @@ class FusedMatmul:
     """A contraction, and the fp8 values behind its operands."""
 
     contraction: Contraction
-    lhs: NarrowSource
-    rhs: NarrowSource
+    lhs: Fp8Value
+    rhs: Fp8Value
 
 
 class DequantizedContraction(Pattern[FusedMatmul]):
@@ -95,13 +102,13 @@ class DequantizedContraction(Pattern[FusedMatmul]):
 
     roots = tuple(CONTRACTIONS)
 
-    def match(self, op: ir.Operation) -> FusedMatmul | Miss:
+    def match(self, op: ir.Operation) -> FusedMatmul | Miss | None:
         found = contraction_of(op)
-        if isinstance(found, Miss):
-            return found
-        search = NarrowSearch()
-        lhs, rhs = search.source(found.lhs), search.source(found.rhs)
-        if isinstance(lhs, NarrowSource) and isinstance(rhs, NarrowSource):
+        if found is None:
+            return None
+        search = MatmulOperand()
+        lhs, rhs = _operand(search, found.lhs), _operand(search, found.rhs)
+        if isinstance(lhs, Fp8Value) and isinstance(rhs, Fp8Value):
             fault = (
                 found.fault
                 or _scale_fault("lhs", lhs, found.lhs_contracting)
@@ -111,13 +118,13 @@ class DequantizedContraction(Pattern[FusedMatmul]):
         reasons: list[str] = []
         derived = False
         for side, source, value in (("lhs", lhs, found.lhs), ("rhs", rhs, found.rhs)):
-            if isinstance(source, NarrowSource):
+            if isinstance(source, Fp8Value):
                 derived = True
                 continue
             near = comes_from_fp8(value)
             derived = derived or near
             reasons.append(f"{side} stays wide: {_explain(source, value, near)}")
-        return Miss("; ".join(reasons), silent=not derived)
+        return Miss("; ".join(reasons)) if derived else None
 
     def missed(self, op: ir.Operation, miss: Miss) -> None:
         remark(op, miss.reason)
@@ -125,21 +132,22 @@ class DequantizedContraction(Pattern[FusedMatmul]):
 
     def rewrite(self, op: ir.Operation, match: FusedMatmul, rewriter: Rewriter) -> None:
         found = match.contraction
-        build = _Builder(op.name.startswith("stablehlo."))
+        stablehlo = op.name.startswith("stablehlo.")
+        built: dict[ir.Value, ir.Value] = {}
         fp8_result = fp8_format(found.result_type) is not None
         result_type = found.result_type
         if fp8_result:
             result_type = with_element_type(result_type, ir.F32Type.get(op.context))
         product = matmul(
-            build.narrow(match.lhs),
-            build.narrow(match.rhs),
+            rebuild_narrow(match.lhs, built),
+            rebuild_narrow(match.rhs, built),
             result_type,
             lhs_batch=found.lhs_batch,
             rhs_batch=found.rhs_batch,
             lhs_contracting=found.lhs_contracting,
             rhs_contracting=found.rhs_contracting,
-            lhs_scale=build.scale(match.lhs),
-            rhs_scale=build.scale(match.rhs),
+            lhs_scale=_factor(match.lhs, stablehlo),
+            rhs_scale=_factor(match.rhs, stablehlo),
             bias=found.init,
             loc=op.location,
             ip=rewriter.before(op),
@@ -161,12 +169,18 @@ class DequantizedContraction(Pattern[FusedMatmul]):
                 ip=rewriter.before(op),
             ).result
         rewriter.replace(op, [result])
-        erased: dict[int, None] = {}
-        for source in (match.lhs, match.rhs):
-            _erase_dead(source, rewriter, erased)
+        for wide in wide_ops(match.lhs, match.rhs):
+            rewriter.erase_if_dead(wide)
 
 
-def _rounding(source: NarrowSource) -> ir.Type | None:
+def _operand(search: MatmulOperand, value: ir.Value) -> Fp8Value | Miss | WideEnd:
+    source = search.find(value)
+    if isinstance(source, Fp8Value) and isinstance(element_type_of(value), ir.F64Type):
+        return Miss("its dequantize computes in f64")
+    return source
+
+
+def _rounding(source: Fp8Value) -> ir.Type | None:
     """The type that the source rounds scaled elements to; None for f32 or no scale."""
     if source.scale is None:
         return None
@@ -174,12 +188,12 @@ def _rounding(source: NarrowSource) -> ir.Type | None:
     return None if isinstance(element, ir.F32Type) else element
 
 
-def _scale_fault(side: str, source: NarrowSource, contracting: tuple[int, ...]) -> str | None:
+def _scale_fault(side: str, source: Fp8Value, contracting: tuple[int, ...]) -> str | None:
     """Why a scale cannot be taken out of the sum."""
     scale = source.scale_shape
     if is_per_tensor(list(scale)):
         return None
-    if source.divide and DYNAMIC in scale:
+    if source.divides and DYNAMIC in scale:
         return f"{side} stays wide: it is divided by a scale of dynamic shape"
     for dim, (size, data) in enumerate(zip(scale, shape_of(source.value), strict=True)):
         if size != 1 and dim in contracting:
@@ -189,61 +203,46 @@ def _scale_fault(side: str, source: NarrowSource, contracting: tuple[int, ...]) 
     return None
 
 
-def _explain(miss: Miss, value: ir.Value, near: bool) -> str:
-    if not miss.silent:
-        return miss.reason
+def _explain(found: Miss | WideEnd, value: ir.Value, near: bool) -> str:
+    if isinstance(found, Miss):
+        return found.reason
+    end = _producer(found.value)
     if is_made_of_fp8(value):
-        return f"{miss.reason} of an fp8 value is no dequantize"
+        return f"{end} of an fp8 value is no dequantize"
     if near:
-        return f"{miss.reason} stands between the dequantize and the dot"
-    return f"it comes from {miss.reason}, not from an fp8 value"
+        return f"{end} stands between the dequantize and the dot"
+    return f"it comes from {end}, not from an fp8 value"
 
 
-class _Builder:
-    """Makes the fp8 operands and f32 scales of one matmul.
+def _producer(value: ir.Value) -> str:
+    """Who gives ``value``, in words."""
+    op = ir.defining_op(value)
+    if op is not None:
+        return f"'{op.name}'"
+    parent = ir.BlockArgument(value).owner.owner.operation.name
+    return "a function argument" if parent == "func.func" else f"a value that '{parent}' carries"
 
-    Each op goes right before the one that it stands for, so that what was
-    done outside a loop is done there still.
+
+def _factor(source: Fp8Value, stablehlo: bool) -> ir.Value | None:
+    """The f32 factor of the sum: the scale, or its reciprocal.
+
+    Each op goes right before the one that it stands for, as for the fp8 value,
+    so that what was done outside a loop is done there still.
     """
-
-    def __init__(self, stablehlo: bool) -> None:
-        self._stablehlo = stablehlo
-        self._built: dict[int, ir.Value] = {}
-
-    def narrow(self, source: NarrowSource) -> ir.Value:
-        """The fp8 value, after all data movement."""
-        if source.movement is None:
-            return source.value
-        if id(source) not in self._built:
-            values = [self.narrow(s) for s in source.sources]
-            before = ir.InsertionPoint(source.movement.op)
-            self._built[id(source)] = source.movement.clone(values, before)
-        return self._built[id(source)]
-
-    def scale(self, source: NarrowSource) -> ir.Value | None:
-        """The f32 factor of the sum: the scale, or its reciprocal."""
-        if source.movement is not None:
-            scale = self.scale(source.sources[0])
-            if scale is None:
-                return None
-            return source.movement.carry_scale(scale, ir.InsertionPoint(source.movement.op))
-        if source.scale is None or source.dequantize is None:
-            return None
-        scale, loc = source.scale, source.dequantize.location
-        ip = ir.InsertionPoint(source.dequantize)
-        f32 = with_element_type(scale.type, ir.F32Type.get(loc.context))
-        if scale.type != f32:
-            name = "stablehlo.convert" if self._stablehlo else "arith.extf"
-            scale = _create(name, [scale], f32, loc, ip)
-        if source.divide:
-            one = ir.FloatAttr.get(f32.element_type, 1.0, loc=loc)
-            name = "stablehlo.constant" if self._stablehlo else "arith.constant"
-            ones = _create(
-                name, [], f32, loc, ip, {"value": ir.DenseElementsAttr.get_splat(f32, one)}
-            )
-            name = "stablehlo.divide" if self._stablehlo else "arith.divf"
-            scale = _create(name, [ones, scale], f32, loc, ip)
-        return scale
+    scale = source.scale
+    if scale is None or source.dequantize is None:
+        return None
+    loc, ip = source.dequantize.location, ir.InsertionPoint(source.dequantize)
+    f32 = with_element_type(scale.type, ir.F32Type.get(loc.context))
+    if scale.type != f32:
+        scale = _create("stablehlo.convert" if stablehlo else "arith.extf", [scale], f32, loc, ip)
+    if source.divides:
+        one = ir.FloatAttr.get(f32.element_type, 1.0, loc=loc)
+        value: dict[str, ir.Attribute] = {"value": ir.DenseElementsAttr.get_splat(f32, one)}
+        dialect, divide = ("stablehlo", "divide") if stablehlo else ("arith", "divf")
+        ones = _create(f"{dialect}.constant", [], f32, loc, ip, value)
+        scale = _create(f"{dialect}.{divide}", [ones, scale], f32, loc, ip)
+    return carry_scale(source, scale)
 
 
 def _create(
@@ -258,14 +257,3 @@ def _create(
         name, results=[type_], operands=operands, attributes=attributes, loc=loc, ip=ip
     )
     return op.results[0]
-
-
-def _erase_dead(source: NarrowSource, rewriter: Rewriter, erased: dict[int, None]) -> None:
-    """Erases what made a wide value, last op first, as far as it is unused."""
-    op = source.dequantize if source.movement is None else source.movement.op
-    if op is None or id(source) in erased or next(iter(op.operation.results[0].uses), None):
-        return
-    erased[id(source)] = None
-    rewriter.erase(op)
-    for inner in source.sources:
-        _erase_dead(inner, rewriter, erased)

@@ -94,7 +94,7 @@ class Movement:
         return scale
 
 
-Recognizer = Callable[[ir.Operation], Movement | Miss]
+Recognizer = Callable[[ir.Operation], Movement | Miss | None]
 
 
 # Zero before, zero after, and of the same sign.

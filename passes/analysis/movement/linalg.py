@@ -159,10 +159,9 @@ class _Copy(_Structured):
         return scale
 
 
-def _copy(op: ir.Operation) -> Movement | Miss:
-    if element_type_of(op.operands[0]) != element_type_of(op.results[0]):
-        return Miss("'linalg.copy' converts", silent=True)
-    return _Copy(op)
+def _copy(op: ir.Operation) -> Movement | None:
+    converts = element_type_of(op.operands[0]) != element_type_of(op.results[0])
+    return None if converts else _Copy(op)
 
 
 def _pad(op: ir.Operation) -> Movement | Miss:
@@ -172,49 +171,48 @@ def _pad(op: ir.Operation) -> Movement | Miss:
     return _Pad(op)
 
 
-def _select(op: ir.Operation) -> Movement | Miss:
+def _select(op: ir.Operation) -> Movement | Miss | None:
     if not isinstance(op.results[0].type, ir.RankedTensorType):
-        return Miss("'arith.select' selects no tensors", silent=True)
+        return None
     return _joined(_Select, op, (1, 2))
 
 
-def _concat(op: ir.Operation) -> Movement | Miss:
+def _concat(op: ir.Operation) -> Movement | Miss | None:
     return _joined(_Concat, op, tuple(range(len(op.operands))))
 
 
-def _joined(kind: type[Movement], op: ir.Operation, operands: tuple[int, ...]) -> Movement | Miss:
+def _joined(
+    kind: type[Movement], op: ir.Operation, operands: tuple[int, ...]
+) -> Movement | Miss | None:
     data, zeros = split_zeros(op, operands)
     for i in data:
         if is_constant(op.operands[i]):
             return Miss(f"'{op.name}' fills in a constant that is not the literal +0")
-    if not data:
-        return Miss(f"'{op.name}' has only zeros to copy", silent=True)
-    return kind(op, data, zeros)
+    return kind(op, data, zeros) if data else None
 
 
-def _generic(op: ir.Operation) -> Movement | Miss:
+def _generic(op: ir.Operation) -> Movement | Miss | None:
     """A generic whose body yields one input, or selects between it and +0."""
-    silent = Miss("'linalg.generic' computes", silent=True)
     iterators = ir.ArrayAttr(op.attributes["iterator_types"])
     if len(op.results) != 1 or any("parallel" not in str(i) for i in iterators):
-        return silent
+        return None
     body = [o for o in ir.operations_of(op.regions[0].blocks[0]) if o.name != "arith.constant"]
     yielded = body[-1].operands[0]
     if len(body) == 1:
         data = _input_number(op, yielded)
-        return silent if data is None else _Structured(op, (data,))
+        return None if data is None else _Structured(op, (data,))
     if len(body) > 2 or body[0].name != "arith.select" or ir.defining_op(yielded) != body[0]:
-        return silent
+        return None
     if (
         _input_number(op, body[0].operands[0]) is None
         and ir.defining_op(body[0].operands[0]) is None
     ):
-        return silent
+        return None
     branches = [b for b in list(body[0].operands)[1:] if not is_positive_zero(b)]
     if any(is_constant(branch) for branch in branches):
         return Miss("'linalg.generic' fills in a constant that is not the literal +0")
     data = _input_number(op, branches[0]) if len(branches) == 1 else None
-    return silent if data is None else _Structured(op, (data,))
+    return None if data is None else _Structured(op, (data,))
 
 
 def _input_number(op: ir.Operation, value: ir.Value) -> int | None:

@@ -176,14 +176,12 @@ def _pad(op: ir.Operation) -> Movement | Miss:
 def _joining(kind: type[Movement], operands: Sequence[int] | None = None) -> Recognizer:
     """For an op that takes data from several operands (None: from all)."""
 
-    def recognize(op: ir.Operation) -> Movement | Miss:
+    def recognize(op: ir.Operation) -> Movement | Miss | None:
         data, zeros = split_zeros(op, range(len(op.operands)) if operands is None else operands)
         for i in data:
             if is_constant(op.operands[i]):
                 return Miss(f"'{op.name}' fills in a constant that is not the literal +0")
-        if not data:
-            return Miss(f"'{op.name}' has only zeros to copy", silent=True)
-        return kind(op, data, zeros)
+        return kind(op, data, zeros) if data else None
 
     return recognize
 

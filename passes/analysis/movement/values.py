@@ -4,7 +4,7 @@ Such an op commutes with quantize and dequantize, so it can be done on the fp8
 value instead of the wide one. There is one interface with two sets of ops:
 
     movement = movement_of(op)            # StableHLO, linalg, tensor
-    if isinstance(movement, Miss): ...    # silent: `op` moves no data at all
+    if not isinstance(movement, Movement): ...   # why not, or None: it moves no data at all
     movement.sources                      # the values whose elements it copies
     movement.scale_after([64, 1])         # shape of a per-axis scale behind it
     new = movement.clone([narrow], ip)    # the op on values of another type
@@ -33,12 +33,8 @@ _RECOGNIZERS: dict[str, Recognizer] = {
 }
 
 
-def movement_of(op: ir.Operation) -> Movement | Miss:
-    """The data movement that ``op`` is, or why it is none.
-
-    The Miss is silent where ``op`` is something else altogether.
-    """
+def movement_of(op: ir.Operation) -> Movement | Miss | None:
+    """The data movement that ``op`` is, or why it is none; None for something
+    else altogether."""
     recognizer = _RECOGNIZERS.get(op.name)
-    if recognizer is None:
-        return Miss(f"'{op.name}' is not data movement", silent=True)
-    return recognizer(op)
+    return None if recognizer is None else recognizer(op)

@@ -160,8 +160,7 @@ class _RegionTests:
 
 def missed(op: ir.Operation, miss: Miss) -> None:
     """Leaves a remark on an encoding that is not fused."""
-    if not miss.silent:
-        remark(op, f"not fused into its producer: {miss.reason}")
+    remark(op, f"not fused into its producer: {miss.reason}")
 
 
 def _by_gain(candidates: Sequence[Fusion]) -> list[int]:

@@ -37,8 +37,9 @@ class Source:
         return self.region.op.results[self.result]
 
 
-def find_source(encode: ir.Operation) -> Source | Miss:
-    """The region result that ``encode`` packs, if the encoding can be fused into it."""
+def find_source(encode: ir.Operation) -> Source | Miss | None:
+    """The region result that ``encode`` packs, if the encoding can be fused into it;
+    None for an input or a constant."""
     block = encode.block
     value: ir.Value = encode.operands[0]
     if not isinstance(value.type, ir.RankedTensorType) or tensor_type(value).rank == 0:
@@ -50,7 +51,7 @@ def find_source(encode: ir.Operation) -> Source | Miss:
         value = maker.operands[0]
         maker = ir.defining_op(value)
     if maker is None or maker.name in _GIVEN:
-        return Miss("its source is an input or a constant", silent=True)
+        return None
     if maker.name != DISPATCH_REGION:
         return Miss(f"its source is made by '{maker.name}', not by a dispatch region")
     if maker.block != block or any(step.block != block for step in steps):

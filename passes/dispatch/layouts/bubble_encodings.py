@@ -17,7 +17,7 @@ from ...analysis.elementwise import (
     made_by_empty,
     positions,
 )
-from ...rewriting import Miss, Pattern, Rewriter, apply_patterns
+from ...rewriting import Pattern, Rewriter, apply_patterns
 from ...targets.tiling import Tiling
 
 
@@ -52,23 +52,23 @@ class BubbleSetEncoding(Pattern[Source]):
     def __init__(self, tiling: Tiling) -> None:
         self.tiling = tiling
 
-    def match(self, op: ir.Operation) -> Source | Miss:
+    def match(self, op: ir.Operation) -> Source | None:
         source = op.operands[0]
         maker = ir.defining_op(source)
         if maker is None or not (is_bit_extend(maker) or is_broadcast(maker)):
-            return Miss("what is packed is neither decoded nor broadcast", silent=True)
+            return None
         encoding = OperandEncoding.parse(_encoding(op))
         if encoding is None:
-            return Miss("only encodings of matmuls are moved", silent=True)
+            return None
         if not made_by_empty(maker.operands[-1]):
-            return Miss("the decode starts from values of its own", silent=True)
+            return None  # the decode starts from values of its own
         if not _only_packed(source):
-            return Miss("packed after the decode: others read the decoded tensor, too", silent=True)
+            return None  # others read the decoded tensor, too
         if any(element_bits(v) < 8 for v in list(maker.operands)[:-1] if tensor_type(v).rank):
-            return Miss("packed after the decode: parts of bytes cannot be packed", silent=True)
+            return None  # parts of bytes cannot be packed
         bits = element_bits(source)
         if not self.tiling.fuses(encoding, bits):
-            return Miss("packed after the decode: the target's kernel would repeat it", silent=True)
+            return None  # the target's kernel would repeat the decode
         return Source(maker, tuple(_input_encodings(maker, encoding)))
 
     def rewrite(self, op: ir.Operation, match: Source, rewriter: Rewriter) -> None:

@@ -208,14 +208,14 @@ class ExplainBroadcast(Pattern[None]):
 
     roots = ("stablehlo.collective_broadcast",)
 
-    def match(self, op: ir.Operation) -> Miss | None:
+    def match(self, op: ir.Operation) -> Miss:
         return Miss("headrace has no broadcast between devices; all_gather and slice instead")
 
     def missed(self, op: ir.Operation, miss: Miss) -> None:
         remark(op, f"'{op.name}' not raised: {miss.reason}")
 
 
-class RaiseDeviceId(Pattern[None]):
+class RaiseDeviceId(Pattern[type[PartitionIdOp | ReplicaIdOp]]):
     """partition_id and replica_id, which StableHLO types as unsigned.
 
     Before:
@@ -227,16 +227,19 @@ class RaiseDeviceId(Pattern[None]):
 
     roots = ("stablehlo.partition_id", "stablehlo.replica_id")
 
-    def match(self, op: ir.Operation) -> Miss | None:
-        return None
+    def match(self, op: ir.Operation) -> type[PartitionIdOp | ReplicaIdOp]:
+        return PartitionIdOp if op.name == "stablehlo.partition_id" else ReplicaIdOp
 
-    def rewrite(self, op: ir.Operation, match: None, rewriter: Rewriter) -> None:
+    def rewrite(
+        self, op: ir.Operation, match: type[PartitionIdOp | ReplicaIdOp], rewriter: Rewriter
+    ) -> None:
         ip, loc = rewriter.before(op), op.location
-        kind = PartitionIdOp if op.name == "stablehlo.partition_id" else ReplicaIdOp
-        made = device_id(kind, loc=loc, ip=ip)
+        made = device_id(match, loc=loc, ip=ip)
         type_: ir.Type = element_type_of(op.results[0])
         rewriter.replace(op, [convert(made.result, type_, loc=loc, ip=ip)])
 
 
-def collective_patterns(grid: DeviceGrid) -> tuple[Pattern[_Collective] | Pattern[None], ...]:
+def collective_patterns(
+    grid: DeviceGrid,
+) -> tuple[RaiseCollective, ExplainBroadcast, RaiseDeviceId]:
     return (RaiseCollective(grid), ExplainBroadcast(), RaiseDeviceId())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....dialects import ir
 from ....dialects.upstream.stablehlo import call_target
-from ...rewriting import Miss, Pattern, Rewriter
+from ...rewriting import Pattern, Rewriter
 
 SHARDING = "Sharding"
 _BOUNDARIES = ("SPMDFullToShardShape", "SPMDShardToFullShape")
@@ -43,7 +43,7 @@ def _sharding(op: ir.Operation) -> str:
     return ir.StringAttr(op.attributes["mhlo.sharding"]).value.strip()
 
 
-class DropShardingCall(Pattern[None]):
+class DropShardingCall(Pattern[list[ir.Value]]):
     """A sharding annotation is the identity in one device's program.
 
     Before: %y = stablehlo.custom_call @Sharding(%x) {mhlo.sharding = "{manual}"}
@@ -52,12 +52,9 @@ class DropShardingCall(Pattern[None]):
 
     roots = ("stablehlo.custom_call",)
 
-    def match(self, op: ir.Operation) -> Miss | None:
-        if call_target(op) != SHARDING:
-            return Miss("another call", silent=True)
-        if [v.type for v in op.operands] != [v.type for v in op.results]:
-            return Miss("its results do not have its operands' types", silent=True)
-        return None
+    def match(self, op: ir.Operation) -> list[ir.Value] | None:
+        same_types = [v.type for v in op.operands] == [v.type for v in op.results]
+        return list(op.operands) if call_target(op) == SHARDING and same_types else None
 
-    def rewrite(self, op: ir.Operation, match: None, rewriter: Rewriter) -> None:
-        rewriter.replace(op, list(op.operands))
+    def rewrite(self, op: ir.Operation, match: list[ir.Value], rewriter: Rewriter) -> None:
+        rewriter.replace(op, match)

@@ -6,139 +6,15 @@ from dataclasses import dataclass
 
 from ....dialects import ir
 from ....dialects.fp8 import fp8_format
-from ....dialects.headrace import DequantizeOp, dequantize, quantize
-from ....dialects.op_traits import RESHAPES
-from ....dialects.ops.constraints import is_wide_float, shape_of
+from ....dialects.headrace import DequantizeOp, dequantize
+from ....dialects.ops.constraints import shape_of
 from ....dialects.upstream.generic import GENERIC, is_parallel, maps_of
-from ....dialects.upstream.linalg import TensorBuilder, element_of, tensor_type, with_element_type
-from ...analysis.linalg_terms import Term, body_of, is_pointwise, maker, settled
-from ...remarks import remark
+from ....dialects.upstream.linalg import element_of, with_element_type
+from ...analysis.linalg_terms import Term, body_of, is_pointwise, settled
 from ...rewriting import Miss, Pattern, Rewriter
-from .clamps import Clamp, bounds_miss
-from .linalg_clamps import find_clamp
-from .linalg_scales import LinalgScale, find_scale
-
-_MODES = {"arith.mulf": "multiply", "arith.divf": "divide"}
-_OTHER_KIND = Miss("not of this kind", silent=True)
-
-
-@dataclass(frozen=True)
-class _Quantization:
-    input: Term
-    scale: LinalgScale | None
-    mode: str
-    saturate: bool
-
-
-class RaiseLinalgQuantize(Pattern[_Quantization]):
-    """A truncf to fp8, with the clamp and the scale before it.
-
-    Each op may have a generic of its own, share one, or be an arith op on
-    tensors. The clamp's bounds must be the format's largest finite values;
-    without a clamp the quantize does not saturate.
-
-    Before:
-        %d = linalg.generic ins(%x, %s : tensor<4x8xf32>, tensor<f32>) { arith.divf }
-        %c = linalg.generic ins(%d) { arith.maximumf %lo; arith.minimumf %hi }
-        %q = linalg.generic ins(%c) { arith.truncf %in : f32 to f8E4M3FN }
-    After:
-        %q = "headrace.quantize"(%x, %s) {saturate = true, scale_mode = "divide"}
-    """
-
-    roots = (GENERIC, "arith.truncf")
-
-    def match(self, op: ir.Operation) -> _Quantization | Miss:
-        type_ = op.results[0].type if len(op.results) == 1 else None
-        if not isinstance(type_, ir.RankedTensorType):
-            return _OTHER_KIND
-        format_ = fp8_format(type_)
-        made = maker(Term(op.results[0], tuple(range(type_.rank)))) if format_ else None
-        if format_ is None or made is None or made[0].name != "arith.truncf":
-            return _OTHER_KIND
-        source = made[1][0]
-        clamp = find_clamp(source)
-        if isinstance(clamp, Clamp):
-            clamp = bounds_miss(clamp, format_) or clamp
-        if isinstance(clamp, Miss):
-            return clamp
-        value = source if clamp is None else clamp.input
-        scaled = _scaling(value, list(type_.shape))
-        mode, scale = "divide", None
-        if scaled is not None and _is_whole(scaled[0], type_):
-            value, scale, mode = scaled
-        if not _is_whole(value, type_):
-            return Miss("the value to be converted is read transposed or broadcast")
-        if not is_wide_float(element_of(value.value.type)):
-            return Miss(f"a value of {element_of(value.value.type)} is converted to {format_.name}")
-        return _Quantization(value, scale, mode, clamp is not None)
-
-    def rewrite(self, op: ir.Operation, match: _Quantization, rewriter: Rewriter) -> None:
-        ip, loc = rewriter.before(op), op.location
-        new = quantize(
-            _materialized(match.input, rewriter),
-            match.scale.make(ip, loc) if match.scale else None,
-            op.results[0].type,
-            scale_mode=match.mode,
-            saturate=match.saturate,
-            loc=loc,
-            ip=ip,
-        )
-        rewriter.replace(op, [new.result])
-
-    def missed(self, op: ir.Operation, miss: Miss) -> None:
-        remark(op, f"not raised to headrace.quantize: {miss.reason}")
-
-
-def _scaling(term: Term, shape: list[int]) -> tuple[Term, LinalgScale, str] | None:
-    """``term`` as ``input / scale``, ``input * scale`` or ``scale * input``."""
-    made = maker(term)
-    if made is None or made[0].name not in _MODES:
-        return None
-    op, (left, right) = made
-    if scale := find_scale(right, shape):
-        return left, scale, _MODES[op.name]
-    if op.name == "arith.mulf" and (scale := find_scale(left, shape)):
-        return right, scale, "multiply"
-    return None
-
-
-def _is_whole(term: Term, type_: ir.RankedTensorType) -> bool:
-    """Whether the term is the element at the same place, of a tensor that is
-    there or that a body can be made to give."""
-    if term.place != tuple(range(type_.rank)):
-        return False
-    if term.is_tensor:
-        return list(tensor_type(term.value).shape) == list(type_.shape)
-    op = ir.defining_op(term.value)
-    parent = None if op is None else op.parent
-    return parent is not None and is_pointwise(parent.operation)
-
-
-def _materialized(term: Term, rewriter: Rewriter) -> ir.Value:
-    """The tensor of a term that ``_is_whole``: its generic, cut short after it."""
-    if term.is_tensor:
-        return term.value
-    scalar = ir.defining_op(term.value)
-    assert scalar is not None
-    parent = scalar.parent
-    assert parent is not None
-    generic = parent.operation
-    number = ir.operations_of(body_of(generic)).index(scalar)
-    b = TensorBuilder(rewriter.before(generic), generic.location)
-    type_ = with_element_type(generic.results[0].type, term.value.type)
-    out = generic.operands[len(generic.operands) - 1]
-    init = b.empty(type_, [(out, d) for d in range(type_.rank)])
-    new = generic.clone(b.ip).operation
-    new.operands[len(new.operands) - 1] = init
-    new.results[0].set_type(type_)
-    block = body_of(new)
-    block.arguments[len(block.arguments) - 1].set_type(term.value.type)
-    steps = ir.operations_of(block)
-    steps[-1].operands[0] = steps[number].results[0]
-    for step in reversed(steps[number + 1 : -1]):
-        step.erase()
-    rewriter.created(new)
-    return new.results[0]
+from .fold_scale import FoldDequantizeScale, ScaledOperand, moved_unscaled, unscaled
+from .quantize import RaiseQuantize
+from .steps import MODES, scale_of
 
 
 @dataclass(frozen=True)
@@ -161,11 +37,11 @@ class RaiseLinalgDequantize(Pattern[_Widening]):
 
     roots = (GENERIC, "arith.extf")
 
-    def match(self, op: ir.Operation) -> _Widening | Miss:
+    def match(self, op: ir.Operation) -> _Widening | None:
         if op.name == "arith.extf":
             source = _fp8_source(op.operands[0])
             if source is None or not isinstance(op.results[0].type, ir.RankedTensorType):
-                return _OTHER_KIND
+                return None
             return _Widening(0, source, op.results[0].type, ())
         for number, operand in enumerate(_inputs(op)):
             source = _fp8_source(operand)
@@ -177,7 +53,7 @@ class RaiseLinalgDequantize(Pattern[_Widening]):
                 (element,) = elements.values()
                 type_ = with_element_type(operand.type, element)
                 return _Widening(number, source, type_, tuple(users))
-        return _OTHER_KIND
+        return None
 
     def rewrite(self, op: ir.Operation, match: _Widening, rewriter: Rewriter) -> None:
         old = ir.defining_op(op.operands[match.operand])
@@ -189,21 +65,8 @@ class RaiseLinalgDequantize(Pattern[_Widening]):
             rewriter.erase_if_dead(old)
 
 
-@dataclass(frozen=True)
-class _Scaling:
-    operand: int
-    converted: DequantizeOp
-    shapes: tuple[ir.Operation, ...]  # between the convert and the scale, first one first
-    scale: LinalgScale
-    mode: str
-    steps: tuple[ir.Operation, ...]
-
-
-class FoldLinalgScale(Pattern[_Scaling]):
-    """The first scaling of a converted value joins its dequantize.
-
-    An expand_shape or collapse_shape in between, as for scales of blocks, is
-    done on the fp8 value.
+class FoldLinalgScale(FoldDequantizeScale):
+    """Also takes a scaling in the body of a generic.
 
     Before:
         %w = "headrace.dequantize"(%q) : (tensor<8x4xf8E5M2>) -> tensor<8x4xf32>
@@ -213,20 +76,20 @@ class FoldLinalgScale(Pattern[_Scaling]):
         %v = "headrace.dequantize"(%q, %r) {scale_mode = "multiply"}
     """
 
-    roots = (GENERIC, *_MODES)
+    roots = (GENERIC, "arith.mulf", "arith.divf")
 
-    def match(self, op: ir.Operation) -> _Scaling | Miss:
+    def match(self, op: ir.Operation) -> ScaledOperand | Miss | None:
         if op.name != GENERIC:
-            return self._of_arith(op)
+            return super().match(op)
         maps = maps_of(op)
         for number, operand in enumerate(_inputs(op)):
-            found = _unscaled(operand, op)
+            found = moved_unscaled(operand, op.block)
             users = _users(op, number)
             if found is None or len(users) != 1 or not maps[number].is_permutation:
                 continue
             (step,) = users
             argument = body_of(op).arguments[number]
-            if step.name not in _MODES or list(step.operands).count(argument) != 1:
+            if step.name not in MODES or list(step.operands).count(argument) != 1:
                 continue
             position = list(step.operands).index(argument)
             if step.name == "arith.divf" and position != 0:
@@ -235,44 +98,14 @@ class FoldLinalgScale(Pattern[_Scaling]):
             loops = [str(e) for e in maps[number].results]
             place = tuple(loops.index(f"d{i}") for i in range(len(loops)))
             factor = settled(Term(step.operands[1 - position], _place(step, 1 - position, place)))
-            scale = find_scale(factor, shape_of(operand))
-            if scale is not None:
-                return _Scaling(number, *found, scale, _MODES[step.name], (step,))
-        return _OTHER_KIND
+            if scale := scale_of(factor, step, shape_of(operand)):
+                return ScaledOperand(number, *found, scale, MODES[step.name], (step,))
+        return None
 
-    def _of_arith(self, op: ir.Operation) -> _Scaling | Miss:
-        type_ = op.results[0].type
-        if not isinstance(type_, ir.RankedTensorType):
-            return _OTHER_KIND
-        for data in (0, 1) if op.name == "arith.mulf" else (0,):
-            found = _unscaled(op.operands[data], op)
-            if found is None:
-                continue
-            factor = Term(op.operands[1 - data], tuple(range(type_.rank)))
-            if scale := find_scale(factor, list(type_.shape)):
-                return _Scaling(data, *found, scale, _MODES[op.name], ())
-        return _OTHER_KIND
-
-    def rewrite(self, op: ir.Operation, match: _Scaling, rewriter: Rewriter) -> None:
-        ip = rewriter.before(op)
-        narrow = match.converted.input
-        for shape in match.shapes:
-            moved = shape.clone(ip).operation
-            moved.operands[0] = narrow
-            element = tensor_type(narrow).element_type
-            moved.results[0].set_type(with_element_type(shape.results[0].type, element))
-            narrow = moved.results[0]
-        new = dequantize(
-            narrow,
-            match.scale.make(ip, op.location),
-            op.operands[match.operand].type,
-            scale_mode=match.mode,
-            loc=op.location,
-            ip=ip,
-        ).operation
-        _take_operand(op, match.operand, new.results[0], match.steps, rewriter)
-        for wide in (*reversed(match.shapes), match.converted):
-            rewriter.erase_if_dead(wide)
+    def take(
+        self, op: ir.Operation, match: ScaledOperand, value: ir.Value, rewriter: Rewriter
+    ) -> None:
+        _take_operand(op, match.operand, value, match.steps, rewriter)
 
 
 def _place(step: ir.Operation, operand: int, place: tuple[int, ...]) -> tuple[int, ...]:
@@ -289,27 +122,8 @@ def _fp8_source(value: ir.Value) -> ir.Value | None:
         return None
     if fp8_format(value.type) is not None:
         return value
-    op = ir.defining_op(value)
-    if op is None or op.name != DequantizeOp.OPERATION_NAME:
-        return None
-    view = DequantizeOp(op)
-    return view.input if view.scale is None else None
-
-
-def _unscaled(
-    value: ir.Value, user: ir.Operation
-) -> tuple[DequantizeOp, tuple[ir.Operation, ...]] | None:
-    """The dequantize without scale behind reshapes in the user's block, and those."""
-    shapes: list[ir.Operation] = []
-    while (
-        (op := ir.defining_op(value)) is not None and op.name in RESHAPES and op.block == user.block
-    ):
-        shapes.insert(0, op)
-        value = op.operands[0]
-    if op is None or op.name != DequantizeOp.OPERATION_NAME:
-        return None
-    view = DequantizeOp(op)
-    return (view, tuple(shapes)) if view.scale is None else None
+    widened = unscaled(value)
+    return widened.input if widened else None
 
 
 def _inputs(generic: ir.Operation) -> list[ir.Value]:
@@ -348,4 +162,8 @@ def _take_operand(
     rewriter.set_operand(op, number, value)
 
 
-LINALG_PATTERNS = (RaiseLinalgQuantize(), RaiseLinalgDequantize(), FoldLinalgScale())
+LINALG_PATTERNS = (
+    RaiseQuantize(GENERIC, "arith.truncf"),
+    RaiseLinalgDequantize(),
+    FoldLinalgScale(),
+)

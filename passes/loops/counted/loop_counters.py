@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ....dialects import ir
 from ....dialects.upstream.arith import Scalars
 from ....dialects.upstream.scf import ForLoop, build_for, trip_count, trips_before
-from ...rewriting import Miss, Pattern, Rewriter
+from ...rewriting import Pattern, Rewriter
 from .linear import linear
 from .scalar_tensors import is_scalar_tensor
 from .while_to_for import as_scalar, as_type_of, count_from
@@ -38,7 +38,7 @@ class CounterToIndex(Pattern[Counters]):
 
     roots = ("scf.for",)
 
-    def match(self, op: ir.Operation) -> Counters | Miss:
+    def match(self, op: ir.Operation) -> Counters | None:
         loop = ForLoop(op)
         steps: dict[int, int] = {}
         for position, (carried, yielded) in enumerate(zip(loop.carried, loop.yields, strict=True)):
@@ -48,7 +48,7 @@ class CounterToIndex(Pattern[Counters]):
             # The bindings' values cannot be compared with None.
             if update.base is not None and update.base == carried and update.scale == 1:
                 steps[position] = update.offset
-        return Counters(steps) if steps else Miss("no carried counter", silent=True)
+        return Counters(steps) if steps else None
 
     def rewrite(self, op: ir.Operation, match: Counters, rewriter: Rewriter) -> None:
         loop = ForLoop(op)

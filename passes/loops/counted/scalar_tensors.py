@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ....dialects import ir
 from ....dialects.op_traits import is_pure
 from ....dialects.upstream.arith import Scalars
-from ...rewriting import Miss, Pattern, Rewriter
+from ...rewriting import Pattern, Rewriter
 
 
 def is_scalar_tensor(type_: ir.Type) -> bool:
@@ -47,20 +47,20 @@ class ExtractOfGeneric(Pattern[_Computed]):
 
     roots = ("tensor.extract",)
 
-    def match(self, op: ir.Operation) -> _Computed | Miss:
+    def match(self, op: ir.Operation) -> _Computed | None:
         tensor = op.operands[0]
         generic = ir.defining_op(tensor)
         if generic is None or generic.name != "linalg.generic" or not is_scalar_tensor(tensor.type):
-            return Miss("not an integer computed on rank-0 tensors", silent=True)
+            return None
         inputs = _inputs(generic)
         if not all(is_scalar_tensor(v.type) for v in inputs):
-            return Miss("computed from other than rank-0 integers", silent=True)
+            return None
         if not is_pure(generic):
-            return Miss("computed with side effects", silent=True)
+            return None
         body = generic.regions[0].blocks[0]
         inits = list(body.arguments)[len(inputs) :]
         if any(next(iter(a.uses), None) is not None for a in inits):
-            return Miss("reads its init", silent=True)
+            return None
         return _Computed(generic, ir.result_number(tensor))
 
     def rewrite(self, op: ir.Operation, match: _Computed, rewriter: Rewriter) -> None:
@@ -105,16 +105,16 @@ class ExtractOfScalar(Pattern[ir.Value]):
 
     roots = ("tensor.extract",)
 
-    def match(self, op: ir.Operation) -> ir.Value | Miss:
+    def match(self, op: ir.Operation) -> ir.Value | None:
         tensor = op.operands[0]
         source = ir.defining_op(tensor)
         if source is None or not is_scalar_tensor(tensor.type):
-            return Miss("not a rank-0 integer", silent=True)
+            return None
         if source.name == "tensor.from_elements":
             return source.operands[0]
         if source.name == "arith.constant" and dense_integer(source) is not None:
             return tensor
-        return Miss("not made from a scalar", silent=True)
+        return None
 
     def rewrite(self, op: ir.Operation, match: ir.Value, rewriter: Rewriter) -> None:
         if isinstance(match.type, ir.RankedTensorType):

@@ -9,7 +9,7 @@ from ....dialects.op_traits import LINALG_CONTRACTIONS
 from ....dialects.upstream.arith import Scalars
 from ....dialects.upstream.contraction import INTEGERS_TO_FLOATS, contraction_loops
 from ....dialects.upstream.linalg import TensorBuilder
-from ...rewriting import Miss, Pattern, Rewriter
+from ...rewriting import Pattern, Rewriter
 from .contraction import same_contraction
 
 
@@ -35,9 +35,9 @@ class ConvertIntegerOperands(Pattern[list[_Convert]]):
 
     roots = tuple(LINALG_CONTRACTIONS)
 
-    def match(self, op: ir.Operation) -> list[_Convert] | Miss:
+    def match(self, op: ir.Operation) -> list[_Convert] | None:
         if contraction_loops(op, integers=True) is None:
-            return Miss("not a contraction of two operands", silent=True)
+            return None
         body = op.regions[0].blocks[0]
         found = [
             _Convert(i, inner.operation.name, inner.operation.results[0].type)
@@ -46,7 +46,7 @@ class ConvertIntegerOperands(Pattern[list[_Convert]]):
             if inner.operation.name in INTEGERS_TO_FLOATS
             and inner.operation.operands[0] == argument
         ]
-        return found or Miss("no operand is converted from integers", silent=True)
+        return found or None
 
     def rewrite(self, op: ir.Operation, match: list[_Convert], rewriter: Rewriter) -> None:
         b = TensorBuilder(rewriter.before(op), op.location)

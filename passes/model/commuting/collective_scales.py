@@ -19,20 +19,25 @@ from ...analysis.replication import ReplicationAnalysis
 from ...rewriting import Miss
 
 
-def scale_rule(op: MovingCollectiveOp, scale: Sequence[int], equal: bool) -> ScaleRule | Miss:
-    """How a scale of that shape crosses; ``equal``: proved over the groups.
+def scale_rule(
+    op: MovingCollectiveOp, scale: Sequence[int], unequal: str | None
+) -> ScaleRule | Miss:
+    """How a scale of that shape crosses.
 
-    The Miss of a scale that only lacks the proof has an empty reason: the
-    caller knows the scale and where it comes from.
+    ``unequal`` is why it is not proved equal over the groups, None if it is.
     """
     if any(size == DYNAMIC for size in scale):
         return Miss("the shape of the scale is dynamic")
     if is_per_tensor(list(scale)):
-        return ScaleRule.KEEP if equal else Miss("")
-    if equal and all(scale[d] == 1 for d in op.moved_dims):
+        return ScaleRule.KEEP if unequal is None else Miss(unequal)
+    if unequal is None and all(scale[d] == 1 for d in op.moved_dims):
         return ScaleRule.KEEP
     rule = op.scale_rule(scale)
-    return rule if isinstance(rule, ScaleRule) else Miss(rule or "")
+    if isinstance(rule, ScaleRule):
+        return rule
+    reason = rule or unequal
+    assert reason is not None, op.name
+    return Miss(reason)
 
 
 def scale_bytes(op: CollectiveOp, rule: ScaleRule, scale: Sequence[int], width: int) -> int:

@@ -15,7 +15,7 @@ from ....dialects.headrace import MovingCollectiveOp, as_moving
 from ....dialects.ops.collectives import build_reduction, reduction_bytes
 from ....dialects.ops.constraints import element_type_of, is_wide_float, tensor_bytes
 from ....dialects.upstream.stablehlo import i64_array, splat_element
-from ...analysis.dequantized_values import is_float_convert, retyped_clone
+from ...analysis.fp8_values import is_float_convert, retyped_clone
 from ...analysis.stablehlo_reductions import find_reduction
 from ...rewriting import Miss, Rewriter
 

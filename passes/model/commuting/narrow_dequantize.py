@@ -6,20 +6,27 @@ import math
 from dataclasses import dataclass
 
 from ....dialects import ir
-from ....dialects.headrace import MOVING_COLLECTIVES, MovingCollectiveOp, as_moving
+from ....dialects.headrace import (
+    MOVING_COLLECTIVES,
+    DequantizeOp,
+    MovingCollectiveOp,
+    as_moving,
+    dequantize,
+)
 from ....dialects.ops.base import WIDE_REASON
 from ....dialects.ops.collective import ScaleRule
 from ....dialects.ops.collectives import move_scale
 from ....dialects.ops.constraints import element_type_of, is_per_tensor, is_wide_float, shape_of
-from ...analysis.dequantized_values import (
-    DequantizedValue,
+from ...analysis.fp8_values import (
+    CollectiveOperand,
+    Fp8Value,
     carry_scale,
-    controls,
-    find_dequantized,
-    rebuild_leaf,
+    nodes,
     rebuild_narrow,
     retyped_clone,
+    wide_ops,
 )
+from ...analysis.movement.interface import with_element_type
 from ...analysis.replication import ReplicationAnalysis
 from ...rewriting import Miss, Pattern, Rewriter
 from .collective_scales import equality_fault, scale_bytes, scale_rule, zeros_fault
@@ -34,7 +41,7 @@ def element_bytes(type_: ir.Type) -> int:
 class NarrowedGather:
     """What NarrowDequantize found: the source, and what becomes of its scale."""
 
-    source: DequantizedValue
+    source: Fp8Value
     rule: ScaleRule
 
 
@@ -58,15 +65,15 @@ class NarrowDequantize(Pattern[NarrowedGather]):
     def __init__(self, analysis: ReplicationAnalysis) -> None:
         self._analysis = analysis
 
-    def match(self, op: ir.Operation) -> NarrowedGather | Miss:
+    def match(self, op: ir.Operation) -> NarrowedGather | Miss | None:
         collective = as_moving(op)
         operand = op.operands[0]
         if not is_wide_float(element_type_of(operand)):
-            return Miss("the collective carries no wide float", silent=True)
-        source = find_dequantized(operand)
-        if isinstance(source, Miss):
-            return source
-        scale = source.scale_value
+            return None
+        source = CollectiveOperand().find(operand)
+        if not isinstance(source, Fp8Value):
+            return source if isinstance(source, Miss) else None
+        scale = source.scale
         if scale is None:
             return NarrowedGather(source, ScaleRule.KEEP)
         groups = collective.groups
@@ -74,11 +81,12 @@ class NarrowDequantize(Pattern[NarrowedGather]):
         if not is_per_tensor(shape_of(scale)):
             # The scale is moved like the data: not alike, where the controls
             # differ.
-            checked += controls(source)
+            checked += _controls(source)
         uneven = [v for v in checked if not self._analysis.equal_over(v, groups)]
-        rule = scale_rule(collective, source.scale, not uneven)
+        unequal = equality_fault(self._analysis, collective, uneven[0]) if uneven else None
+        rule = scale_rule(collective, source.scale_shape, unequal)
         if isinstance(rule, Miss):
-            return Miss(rule.reason or equality_fault(self._analysis, collective, uneven[0]))
+            return rule
         if fault := zeros_fault(self._analysis, collective, scale, rule):
             return Miss(fault)
         return _worth_it(collective, source, rule)
@@ -86,47 +94,59 @@ class NarrowDequantize(Pattern[NarrowedGather]):
     def rewrite(self, op: ir.Operation, match: NarrowedGather, rewriter: Rewriter) -> None:
         collective = as_moving(op)
         source, ip = match.source, rewriter.before(op)
-        narrow = rebuild_narrow(source, ip, {})
+        narrow = rebuild_narrow(source, {}, ip)
         new = collective.rebuild(narrow, ip).operation
         forget_reason(new)
         rewriter.created(new)
-        scale = source.scale_value
+        scale = source.scale
         if scale is not None:
             scale = move_scale(collective, match.rule, carry_scale(source, scale, ip), ip)
-        wide = rebuild_leaf(source.leaf, new.results[0], scale, ip)
+        assert source.dequantize is not None
+        wide = _rebuild_dequantize(source.dequantize, new.results[0], scale, ip)
         for convert in source.converts:
             wide = retyped_clone(convert, wide, ip)
         self._analysis.forget(op)
         rewriter.replace(op, [wide])
-        erase_dead_source(source, self._analysis, rewriter)
+        for wide_op in wide_ops(source):
+            if all(next(iter(r.uses), None) is None for r in wide_op.results):
+                self._analysis.forget(wide_op)
+                rewriter.erase(wide_op)
 
 
-def _worth_it(
-    op: MovingCollectiveOp, source: DequantizedValue, rule: ScaleRule
-) -> NarrowedGather | Miss:
+def _worth_it(op: MovingCollectiveOp, source: Fp8Value, rule: ScaleRule) -> NarrowedGather | Miss:
     shape = shape_of(op.operands[0])
     elements = math.prod(shape) if all(size >= 0 for size in shape) else None
-    scale = source.scale_value
+    scale = source.scale
     if elements is not None and scale is not None:
-        extra = scale_bytes(op, rule, source.scale, element_bytes(element_type_of(scale)))
+        extra = scale_bytes(op, rule, source.scale_shape, element_bytes(element_type_of(scale)))
         saved = elements * (element_bytes(element_type_of(op.operands[0])) - 1)
         if extra and extra >= saved:
             return Miss(f"the scale would travel too: {extra} bytes, where fp8 saves {saved}")
     return NarrowedGather(source, rule)
 
 
+def _controls(source: Fp8Value) -> list[ir.Value]:
+    """The operands that steer the movement: start indices, predicates, sizes."""
+    return [
+        operand
+        for node in nodes(source)
+        if node.movement is not None
+        for i, operand in enumerate(node.movement.op.operands)
+        if i not in (*node.movement.data, *node.movement.zeros)
+    ]
+
+
+def _rebuild_dequantize(
+    op: ir.Operation, value: ir.Value, scale: ir.Value | None, ip: ir.InsertionPoint
+) -> ir.Value:
+    if op.name != DequantizeOp.OPERATION_NAME:
+        return retyped_clone(op, value, ip)
+    type_ = with_element_type(value.type, element_type_of(op.results[0]))
+    mode = DequantizeOp(op).scale_mode.value
+    return dequantize(value, scale, type_, scale_mode=mode, loc=op.location, ip=ip).result
+
+
 def forget_reason(op: ir.Operation) -> None:
     """A narrow collective has no reason to be wide."""
     if WIDE_REASON in op.attributes:
         del op.attributes[WIDE_REASON]
-
-
-def erase_dead_source(
-    source: DequantizedValue, analysis: ReplicationAnalysis, rewriter: Rewriter
-) -> None:
-    """Erases the wide ops of ``source`` that have no other users."""
-    for node in source.nodes():
-        op = ir.defining_op(node.value)
-        if op is not None and all(next(iter(r.uses), None) is None for r in op.results):
-            analysis.forget(op)
-            rewriter.erase(op)

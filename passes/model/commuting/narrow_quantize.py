@@ -14,7 +14,7 @@ from ....dialects.headrace import (
     quantize,
 )
 from ....dialects.ops.constraints import element_type_of, is_per_tensor, is_wide_float, shape_of
-from ...analysis.dequantized_values import MAX_DEPTH, is_float_convert, retyped_clone
+from ...analysis.fp8_values import MAX_MOVEMENT, is_float_convert, retyped_clone
 from ...analysis.movement.interface import Movement, with_element_type
 from ...analysis.movement.values import movement_of
 from ...analysis.replication import ReplicationAnalysis
@@ -81,15 +81,15 @@ class NarrowQuantize(Pattern[NarrowedInput]):
     def __init__(self, analysis: ReplicationAnalysis) -> None:
         self._analysis = analysis
 
-    def match(self, op: ir.Operation) -> NarrowedInput | Miss:
+    def match(self, op: ir.Operation) -> NarrowedInput | Miss | None:
         if not is_quantize(op):
-            return Miss("no conversion to fp8", silent=True)
+            return None
         path: list[Movement | ir.Operation] = []
         value = op.operands[0]
         while True:
             maker = ir.defining_op(value)
-            if maker is None or len(path) > MAX_DEPTH:
-                return Miss("no collective before the quantize", silent=True)
+            if maker is None or len(path) > MAX_MOVEMENT:
+                return None
             if maker.name in MOVING_COLLECTIVES:
                 break
             if is_float_convert(maker):
@@ -97,7 +97,7 @@ class NarrowQuantize(Pattern[NarrowedInput]):
                 value = maker.operands[0]
                 continue
             movement = movement_of(maker)
-            if isinstance(movement, Miss):
+            if not isinstance(movement, Movement):
                 return movement
             if len(movement.data) != 1:
                 return Miss(f"'{maker.name}' joins the collective with another value")
@@ -140,10 +140,9 @@ class NarrowQuantize(Pattern[NarrowedInput]):
                     f"the scale varies along dimension {varying[0]},"
                     " along which the devices hold different parts"
                 )
-        equal = self._analysis.equal_over(scale, collective.groups)
-        if not equal:
+        if not self._analysis.equal_over(scale, collective.groups):
             return equality_fault(self._analysis, collective, scale)
-        rule = scale_rule(collective, shape, equal)
+        rule = scale_rule(collective, shape, None)
         if isinstance(rule, Miss):
             return rule.reason
         return zeros_fault(self._analysis, collective, scale, rule)

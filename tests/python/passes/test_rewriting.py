@@ -26,7 +26,7 @@ def _create(name: str, op: ir.Operation, rewriter: Rewriter) -> ir.Operation:
     )
 
 
-class Rename(Pattern[None]):
+class Rename(Pattern[ir.Operation]):
     """``test.<old> {n}`` becomes ``test.<new> {n}``; logs ``n``."""
 
     def __init__(self, old: str, new: str, log: list[str] | None = None) -> None:
@@ -35,12 +35,12 @@ class Rename(Pattern[None]):
         self.log = [] if log is None else log
         self.misses: list[str] = []
 
-    def match(self, op: ir.Operation) -> Miss | None:
+    def match(self, op: ir.Operation) -> ir.Operation | Miss | None:
         if "never" in op.attributes:
-            return Miss("never", silent="silent" in op.attributes)
-        return None
+            return None if "silent" in op.attributes else Miss("never")
+        return op
 
-    def rewrite(self, op: ir.Operation, match: None, rewriter: Rewriter) -> None:
+    def rewrite(self, op: ir.Operation, match: ir.Operation, rewriter: Rewriter) -> None:
         self.log.append(str(op.attributes["n"]) if "n" in op.attributes else op.name)
         new = _create(self.new, op, rewriter)
         rewriter.created(new)
@@ -75,13 +75,13 @@ def test_the_first_pattern_that_matches_wins() -> None:
     assert _names(module) == ["test.b", "test.a"]
 
 
-class EraseOuter(Pattern[None]):
+class EraseOuter(Pattern[ir.Operation]):
     roots = ("test.outer",)
 
-    def match(self, op: ir.Operation) -> Miss | None:
-        return None
+    def match(self, op: ir.Operation) -> ir.Operation:
+        return op
 
-    def rewrite(self, op: ir.Operation, match: None, rewriter: Rewriter) -> None:
+    def rewrite(self, op: ir.Operation, match: ir.Operation, rewriter: Rewriter) -> None:
         rewriter.erase(op)
 
 
@@ -95,13 +95,13 @@ def test_erasing_takes_nested_ops_off_the_worklist() -> None:
     assert len(rename.log) == 1
 
 
-class EraseUsed(Pattern[None]):
+class EraseUsed(Pattern[ir.Operation]):
     roots = ("test.a",)
 
-    def match(self, op: ir.Operation) -> Miss | None:
-        return None
+    def match(self, op: ir.Operation) -> ir.Operation:
+        return op
 
-    def rewrite(self, op: ir.Operation, match: None, rewriter: Rewriter) -> None:
+    def rewrite(self, op: ir.Operation, match: ir.Operation, rewriter: Rewriter) -> None:
         rewriter.erase(op)
 
 
@@ -137,21 +137,21 @@ def test_misses_are_reported_once_at_the_end() -> None:
 
 
 def test_replaced_uses_are_looked_at_again() -> None:
-    class Bypass(Pattern[None]):
+    class Bypass(Pattern[ir.Operation]):
         """``test.wrap(x)`` is ``x``; ``test.use`` is renamed once it sees the argument."""
 
         roots = ("test.wrap",)
 
-        def match(self, op: ir.Operation) -> Miss | None:
-            return None
+        def match(self, op: ir.Operation) -> ir.Operation:
+            return op
 
-        def rewrite(self, op: ir.Operation, match: None, rewriter: Rewriter) -> None:
+        def rewrite(self, op: ir.Operation, match: ir.Operation, rewriter: Rewriter) -> None:
             rewriter.replace(op, [op.operands[0]])
 
     class UseOfArgument(Rename):
-        def match(self, op: ir.Operation) -> Miss | None:
+        def match(self, op: ir.Operation) -> ir.Operation | Miss:
             defined = ir.defining_op(op.operands[0]) is not None
-            return Miss("operand is defined by an op") if defined else None
+            return Miss("operand is defined by an op") if defined else op
 
     module = _parse(
         """
