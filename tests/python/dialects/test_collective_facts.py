@@ -65,8 +65,8 @@ def test_every_collective_has_a_pipelining_mode() -> None:
 @EVERY_KIND
 def test_a_name_stands_in_at_most_four_product_files(kind: type[CollectiveOp]) -> None:
     name = kind.OPERATION_NAME.partition(".")[2]
-    # JAX's functions of the same names stand in advice to users.
-    word = re.compile(rf"\b(?<!lax\.)({name}|{kind.__name__})\b")
+    # JAX's functions of the same names stand in advice to users, IREE's ops in what is said of them.
+    word = re.compile(rf"\b(?<!lax\.)(?<!flow\.collective\.)({name}|{kind.__name__})\b")
     product = Path(headrace.__file__).parent
     found = [
         str(path.relative_to(product))
