@@ -294,12 +294,12 @@ def test_scales_bias_epilogue_rounding(
 ) -> None:
     """In the order of the op's definition, one rounding, saturating into fp8.
 
-    In quick runs each result type has all scales, and every epilogue with some of them.
+    In quick runs each scale and epilogue go together once, for one of the result types.
     """
     base = Case("m", (3, 8, 16), (3, 16, 12), (2,), (1,), (0,), (0,))
     names = [(scales, epilogue) for scales in SCALES for epilogue in EPILOGUES]
     if not pytestconfig.getoption("--full"):
-        names = names[RESULTS.index(result) % 2 :: 2]
+        names = names[RESULTS.index(result) :: len(RESULTS)]
     cases = [Case(f"{s}_{e}", base.lhs, base.rhs, (2,), (1,), (0,), (0,)) for s, e in names]
     text = ""
     for case, (scales, epilogue) in zip(cases, names, strict=True):

@@ -33,17 +33,17 @@ def type_cases(full: bool) -> list[Case]:
     """In quick runs each type with itself and with the next one."""
     found: list[Case] = []
 
-    def pairs(types: Iterable[str]) -> Iterator[tuple[str, str]]:
+    def pairs(types: Iterable[str]) -> Iterator[tuple[int, str, str]]:
         names = [*types]
-        for (i, a), (j, b) in itertools.product(enumerate(names), repeat=2):
-            if full or (j - i) % len(names) < 2:
-                yield a, b
+        for seed, (a, b) in enumerate(itertools.product(names, names)):
+            if full or (names.index(b) - names.index(a)) % len(names) < 2:
+                yield seed, a, b
 
-    for seed, (a, b) in enumerate(pairs(FP8)):
+    for seed, a, b in pairs(FP8):
         lhs = Side(integers((5, 24), seed), a, 0.5)
         rhs = Side(integers((24, 7), seed + 100), b, 4.0, divide=True)
         found.append(dot_case(f"{a} x {b}", lhs, rhs, MATMUL, "mk,kn->mn"))
-    for wide, result in pairs(WIDE):
+    for _, wide, result in pairs(WIDE):
         lhs = Side(integers((5, 24), 1), scale=0.25)
         rhs = Side(integers((24, 7), 2), scale=None)
         name = f"{wide} to {result}"
@@ -140,8 +140,9 @@ def fused(
 def unfused(
     cpu: str, tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
 ) -> Results:
-    cases = exact_cases(pytestconfig.getoption("--full"))
-    cases = [case for case in cases if case.name not in ONLY_FUSED]
+    full = pytestconfig.getoption("--full")
+    cases = [case for case in exact_cases(full) if case.name not in ONLY_FUSED]
+    cases = cases if full else cases[::2]
     return run_cases(cases, 1, tmp_path_factory.mktemp("unfused"), passes=LOWERING)
 
 
@@ -159,9 +160,9 @@ IN_QUICK_RUNS = {case.name for case in exact_cases(full=False)}
     ],
 )
 def test_exact(case: Case, fused: Results, unfused: Results) -> None:
-    """To the last bit: fused, unfused, numpy."""
+    """To the last bit: fused, unfused, numpy; in quick runs every other one unfused."""
     assert_same(fused[case.name][0], case.expected[0])
-    if case.name not in ONLY_FUSED:
+    if case.name in unfused:
         assert_same(unfused[case.name][0], case.expected[0])
 
 
