@@ -40,7 +40,10 @@ def test_numbers_are_torchs(name: str, tmp_path: Path) -> None:
     assert error <= TOLERANCE.get(name, 1e-6)
 
 
-@pytest.mark.parametrize("target", ["gfx942", "gfx950", "sm_80", "sm_89"])
+@pytest.mark.parametrize(
+    "target",
+    ["gfx942", "sm_89", *(pytest.param(t, marks=pytest.mark.full) for t in ("gfx950", "sm_80"))],
+)
 def test_compiles_for_gpus(target: str) -> None:
     assert headrace.compile(MODELS / "mlp_bf16.mlir", target=target).vmfb
 

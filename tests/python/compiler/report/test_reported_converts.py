@@ -26,6 +26,7 @@ func.func public @main(%q: tensor<16x16xf8E4M3FN>, %s: tensor<f8E8M0FNU>) -> ten
 }"""
 
 
+@pytest.mark.one_of("cpu")
 @pytest.mark.parametrize("name", ["int8_weight_dot", "one_hot"])
 @pytest.mark.parametrize(
     "cpu", ["x86-64-v3", "generic", pytest.param("host", marks=pytest.mark.full)]

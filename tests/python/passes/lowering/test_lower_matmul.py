@@ -160,10 +160,10 @@ def assert_close(got: np.ndarray, want: np.ndarray, lhs: np.ndarray, rhs: np.nda
 @pytest.mark.each_cpu
 @pytest.mark.parametrize("target", targets("cpu gfx942 sm_89", "gfx950 sm_80"))
 def test_all_forms(target: str, pytestconfig: pytest.Config) -> None:
-    """Every arrangement of dims, unscaled, f32 result; in quick runs half of them for GPUs."""
+    """Every arrangement of dims, unscaled, f32 result; in quick runs a third of them for a GPU."""
     cases = CASES
     if target != "cpu" and not pytestconfig.getoption("--full"):
-        cases = CASES[target == "gfx942" :: 2]
+        cases = CASES[target == "gfx942" :: 3]
     run = CpuProgram("".join(matmul_text(case) for case in cases), target)
     for i, case in enumerate(cases):
         lhs = random_values(case.lhs, "f8E4M3FN", 2 * i)
