@@ -19,7 +19,6 @@ ROOT = Path(__file__).parents[3]
 def run(seed: int, count: int) -> None:
     """Programs of seeds from ``seed`` on, in processes of their own; none may fail."""
     command = [sys.executable, "-m", "tests.fuzz", f"--seed={seed}", f"--count={count}"]
-    command.append("--batch=10")
     environment = {k: v for k, v in os.environ.items() if k != "XLA_FLAGS"}
     done = subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
