@@ -143,7 +143,6 @@ def _recursion(call: ir.Operation, path: list[str], callee: str) -> ir.HeadraceE
 
 
 def _enclosing_function(op: ir.Operation) -> str:
-    parent = op.parent
-    while parent is not None and "sym_name" not in parent.attributes:
-        parent = parent.parent
-    return function_name(parent.operation) if parent is not None else ""
+    named = (around for around in ir.ancestors(op) if "sym_name" in around.attributes)
+    function = next(named, None)
+    return function_name(function) if function is not None else ""

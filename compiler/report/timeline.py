@@ -115,12 +115,7 @@ def _loop_timeline(work: LoopWork, rates: Rates) -> LoopTimeline:
 
 
 def _loop_around(op: ir.Operation) -> ir.Operation | None:
-    parent = op.parent
-    while parent is not None:
-        if parent.operation.name in LOOPS:
-            return parent.operation
-        parent = parent.operation.parent
-    return None
+    return next((around for around in ir.ancestors(op) if around.name in LOOPS), None)
 
 
 def _add(work: LoopWork, op: ir.Operation, times: int | None) -> None:

@@ -268,6 +268,14 @@ def blocks_of(op: Operation | OpView) -> Iterator[Block]:
         yield from region.blocks
 
 
+def ancestors(op: Operation | OpView) -> Iterator[Operation]:
+    """The ops around ``op``, the innermost first; none for a module."""
+    parent = op.operation.parent
+    while parent is not None:
+        yield parent.operation
+        parent = parent.operation.parent
+
+
 def operations_of(block: Block) -> list[Operation]:
     """A block's operations as a list, so that the block may be changed."""
     return [op.operation for op in block.operations]

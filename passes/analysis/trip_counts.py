@@ -18,15 +18,12 @@ def trips_of(op: ir.Operation) -> int | None:
     A conditional counts as taken.
     """
     trips = 1
-    parent = op.parent
-    while parent is not None:
-        operation = parent.operation
-        if operation.name in LOOPS:
-            count = loop_trips(operation)
+    for around in ir.ancestors(op):
+        if around.name in LOOPS:
+            count = loop_trips(around)
             if count is None:
                 return None
             trips *= count
-        parent = operation.parent
     return trips
 
 

@@ -54,12 +54,10 @@ def _replace(op: ir.Operation, value: ir.Value) -> None:
 
 
 def _function_of(op: ir.Operation) -> ir.Operation:
-    parent = op.parent
-    while parent is not None and parent.operation.name != "func.func":
-        parent = parent.operation.parent
-    if parent is None:
+    function = next((around for around in ir.ancestors(op) if around.name == "func.func"), None)
+    if function is None:
         raise ir.error_at(op, f"'{op.name}' is not in a function")
-    return parent.operation
+    return function
 
 
 def _device_id(op: ir.Operation, partitions: int, devices: int, channels: Channels) -> ir.Value:

@@ -66,7 +66,7 @@ class FoldTransposeIntoProducer(Pattern[_Transposed]):
             return None  # the only result, which IREE can do
         if len(list(value.uses)) != 1:
             return None  # with other users, which IREE leaves alone
-        if _in_dispatch_region(op):
+        if any(around.name == DISPATCH_REGION for around in ir.ancestors(op)):
             return None  # which IREE leaves alone
         return _Transposed(producer, ir.result_number(value), order)
 
@@ -163,12 +163,3 @@ def _transposed(
         into = dims_map(rank, range(rank))
         source = dims_map(rank, [order.index(d) for d in range(rank)])
     return b.generic([(init, source)], (empty, into), lambda _, arguments: arguments[0])
-
-
-def _in_dispatch_region(op: ir.Operation) -> bool:
-    parent = op.parent
-    while parent is not None:
-        if parent.operation.name == DISPATCH_REGION:
-            return True
-        parent = parent.operation.parent
-    return False

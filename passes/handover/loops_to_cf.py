@@ -39,12 +39,9 @@ def _rename_in_bodies(module: ir.Operation, old: str, new: str) -> None:
 
 
 def _in_linalg_body(op: ir.Operation) -> bool:
-    parent = op.parent
-    while parent is not None and parent.operation.name != "func.func":
-        if parent.operation.name.startswith(("linalg.", "iree_linalg_ext.")):
-            return True
-        parent = parent.operation.parent
-    return False
+    return any(
+        around.name.startswith(("linalg.", "iree_linalg_ext.")) for around in ir.ancestors(op)
+    )
 
 
 def _rename(op: ir.Operation, name: str) -> None:

@@ -23,10 +23,10 @@ def placed_values(function: ir.Operation) -> set[ir.Value]:
                 placed.update(block.arguments)
         elif _any_placed(op.operands, placed):
             placed.update(op.results)
-            parent = op.parent
-            while parent is not None and not parent.operation.name.startswith(("scf.", "func.")):
-                placed.update(parent.operation.results)
-                parent = parent.operation.parent
+            for around in ir.ancestors(op):
+                if around.name.startswith(("scf.", "func.")):
+                    break
+                placed.update(around.results)
     return placed
 
 

@@ -289,12 +289,10 @@ def _around_collectives(function: ir.Operation) -> set[int]:
     for op in ir.walk(function):
         if not isinstance(op.opview, CollectiveOp):
             continue
-        parent = op.parent
-        while parent is not None and parent.operation.name != "func.func":
-            if ir.address_of(parent) in found:
+        for around in ir.ancestors(op):
+            if around.name == "func.func" or ir.address_of(around) in found:
                 break
-            if parent.operation.name not in SCF_CONTROL:
-                raise ir.error_at(op, f"'{op.name}' inside '{parent.operation.name}'")
-            found.add(ir.address_of(parent))
-            parent = parent.operation.parent
+            if around.name not in SCF_CONTROL:
+                raise ir.error_at(op, f"'{op.name}' inside '{around.name}'")
+            found.add(ir.address_of(around))
     return found

@@ -61,12 +61,7 @@ def encode_constants(module: ir.Operation) -> None:
 
 
 def _in_initializer(op: ir.Operation) -> bool:
-    parent = op.parent
-    while parent is not None:
-        if parent.operation.name == "util.initializer":
-            return True
-        parent = parent.operation.parent
-    return False
+    return any(around.name == "util.initializer" for around in ir.ancestors(op))
 
 
 def _is_stored(source: ir.Value, symbols: dict[str, ir.Operation]) -> bool:

@@ -12,7 +12,6 @@ from headrace.dialects import ir
 from headrace.dialects.headrace import PartitionIdOp, device_id
 from headrace.dialects.iree.flow import ELEMENTS, REDUCTIONS
 from headrace.dialects.ops.collectives import (
-    AllGatherOp,
     AllReduceOp,
     AllToAllOp,
     CollectivePermuteOp,
@@ -96,8 +95,6 @@ def _collective(op: ir.Operation, by_name: dict[str, Groups], devices: int) -> i
     groups = by_name[ir.FlatSymbolRefAttr(channel.attributes["global"]).value]
     loc, ip = op.location, ir.InsertionPoint(op)
     kind = op.name.rpartition(".")[2]
-    if kind == "all_gather":
-        return build_collective(AllGatherOp, source, groups, loc=loc, ip=ip, dims={"dim": 0}).result
     if kind == "all_to_all":
         dims = {"split_dim": 0, "concat_dim": 0}
         return build_collective(AllToAllOp, source, groups, loc=loc, ip=ip, dims=dims).result
