@@ -142,6 +142,10 @@ PACKED_BEFORE_REDUCTION = Quirk(
     "over workgroups, on CPUs.",
     "24058",
 )
+PACKED_INIT = Quirk(
+    "A packed matmul that accumulates into what another linalg op makes is given zeros to "
+    "accumulate into that are not packed."
+)
 PACKED_MASK = Quirk("Packed tensors of i1 fail to compile, or a select reads other bits.")
 RDNA_ENCODINGS = Quirk("Encoded f32 matmuls do not compile for RDNA.")
 SCATTER_WINDOW = Quirk("A scatter with a window in a scattered dimension becomes an invalid op.")

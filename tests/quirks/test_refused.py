@@ -320,6 +320,26 @@ def test_packed_before_reduction() -> None:
 
 
 @canary
+def test_packed_init() -> None:
+    t = "tensor<64x64xf32>"
+    p = [f"{t[:-1]}, #e{i}>" for i in range(3)]
+    text = (
+        "".join(f"#e{i} = {encoding(i)}\n" for i in range(3))
+        + f"""
+func.func @f(%x: {t}, %y: {t}, %z: {t}) -> {t} {{
+  %a = iree_encoding.set_encoding %x : {t} -> {p[0]}
+  %b = iree_encoding.set_encoding %y : {t} -> {p[1]}
+  %c = iree_encoding.set_encoding %z : {t} -> {p[2]}
+  %d = linalg.matmul ins(%a, %b : {p[0]}, {p[1]}) outs(%c : {p[2]}) -> {p[2]}
+  %m = linalg.matmul ins(%a, %b : {p[0]}, {p[1]}) outs(%d : {p[2]}) -> {p[2]}
+  %u = iree_encoding.unset_encoding %m : {p[2]} -> {t}
+  return %u : {t}
+}}"""
+    )
+    expect_compiles(text, HOST, "expected type of operand #2")
+
+
+@canary
 def test_packed_mask() -> None:
     t, m = "tensor<64x64xf32>", "tensor<64x64xi1>"
     packed, mask = (f"{x[:-1]}, #e>" for x in (t, m))

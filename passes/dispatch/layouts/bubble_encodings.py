@@ -58,8 +58,8 @@ class BubbleSetEncoding(Pattern[Source]):
         if maker is None or not (is_bit_extend(maker) or is_broadcast(maker)):
             return None
         encoding = OperandEncoding.parse(_encoding(op))
-        if encoding is None:
-            return None
+        if encoding is None or encoding.is_result:
+            return None  # quirks.PACKED_INIT
         if not made_by_empty(maker.operands[-1]):
             return None  # the decode starts from values of its own
         if not _only_packed(source):

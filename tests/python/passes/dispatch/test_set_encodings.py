@@ -53,11 +53,14 @@ def _matmul(name: str, a: str, b: str, m: int, n: int, k: int, zero: str = "f") 
 
 
 X, W, Y = "tensor<24x20xf32>", "tensor<20x12xf32>", "tensor<24x12xf32>"
+X6, Y6 = "tensor<6x20xf32>", "tensor<6x12xf32>"
 ADD_EXP = """%0 = arith.addf %b0, %b1 : f32
     %1 = math.exp %0 : f32
     linalg.yield %1 : f32"""
 ADD = "%0 = arith.addf %b0, %b1 : f32\n    linalg.yield %0 : f32"
 TANH = "%0 = math.tanh %b0 : f32\n    linalg.yield %0 : f32"
+REPEAT = "linalg.yield %b0 : f32"
+ONTO = f"%r = linalg.matmul ins(%x, %w : {X6}, {W}) outs(%i : {Y6}) -> {Y6}"
 DECODE = "%0 = arith.sitofp %b0 : i8 to f32\n    linalg.yield %0 : f32"
 
 PROGRAM = "".join(
@@ -66,6 +69,24 @@ PROGRAM = "".join(
         _function(
             "onto", {"x": X, "w": W, "init": Y}, Y,
             f"%r = linalg.matmul ins(%x, %w : {X}, {W}) outs(%init : {Y}) -> {Y}",
+        ),
+        # Into what a decode, a broadcast, an elementwise op, a matmul makes; few rows, so that
+        # decodes move.
+        _function(
+            "onto_decoded", {"x": X6, "w": W, "q": "tensor<6x12xi8>"}, Y6,
+            "\n  ".join((_elementwise("i", "%q", WHOLE, "tensor<6x12xi8>", Y6, DECODE), ONTO)),
+        ),
+        _function(
+            "onto_repeated", {"x": X6, "w": W, "b": "tensor<12xf32>"}, Y6,
+            "\n  ".join((_elementwise("i", "%b", COLUMN, "tensor<12xf32>", Y6, REPEAT), ONTO)),
+        ),
+        _function(
+            "onto_computed", {"x": X6, "w": W, "y": Y6}, Y6,
+            "\n  ".join((_elementwise("i", "%y", WHOLE, Y6, Y6, TANH), ONTO)),
+        ),
+        _function(
+            "onto_product", {"x": X6, "w": W}, Y6,
+            "\n  ".join((_matmul("i", "x", "w", 6, 12, 20), ONTO)),
         ),
         _function(
             "dynamic", {"x": "tensor<?x20xf32>", "w": W}, "tensor<?x12xf32>",
@@ -195,11 +216,16 @@ def _random(*shape: int) -> Array:
 x, w, y, b = _random(24, 20), _random(20, 12), _random(24, 12), _random(12)
 x3, w3, v = _random(3, 24, 20), _random(3, 12, 20), _random(20)
 q = np.random.default_rng(1).integers(-100, 100, (20, 12)).astype(np.int8)
+q6 = np.random.default_rng(2).integers(-100, 100, (6, 12)).astype(np.int8)
 mask = np.arange(12) % 3 == 0
 square, other = _random(16, 16), _random(16, 16) / 4
 NUMBERS = {
     "plain": ((x, w), x @ w),
     "onto": ((x, w, y), x @ w + y),
+    "onto_decoded": ((x[:6], w, q6), x[:6] @ w + q6),
+    "onto_repeated": ((x[:6], w, b), x[:6] @ w + b),
+    "onto_computed": ((x[:6], w, y[:6]), x[:6] @ w + np.tanh(y[:6])),
+    "onto_product": ((x[:6], w), 2 * (x[:6] @ w)),
     "dynamic": ((x[:7], w), np.tanh(x[:7] @ w)),
     "batched": ((x3, w3), np.einsum("bmk,bnk->bmn", x3, w3)),
     "repeated": ((x3, w), x3 @ w),
