@@ -161,6 +161,10 @@ TRANSPOSE_OF_ONE_RESULT = Quirk(
     "iree-global-opt-propagate-linalg-transpose makes an invalid op of a linalg.generic with two "
     "results where one is transposed: it gets the one new init in place of all."
 )
+UNPACKED_AND_USED = Quirk(
+    "On CPUs a dispatch that stores what it unpacks beside what it computes from that has "
+    "vectors of a whole workgroup's tile: 'large vector sizes'."
+)
 UNPASSED_ELEMENT_TYPE = Quirk("Types without a number in the runtime cannot be arguments.")
 VMVX_HALF_FLOATS = Quirk("bf16 and f16 arithmetic does not compile.")
 

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from ...dialects import ir
 from ..targets.lookup import TargetPass
+from ..targets.tiling import Tiling
 from .regions.block_graph import OPAQUE, BlockGraph
 from .regions.building import build_region, erase_unused
 from .regions.groups import find_groups
@@ -37,19 +38,18 @@ class FormDispatchRegions(TargetPass):
     name: ClassVar[str] = "form-dispatch-regions"
 
     def run(self, module: ir.Operation) -> None:
-        limit = self.facts.tiling.read_beside
         for block in ir.blocks_of(module):
-            _form(block, limit)
+            _form(block, self.facts.tiling)
 
 
-def _form(block: ir.Block, limit: int | None) -> None:
+def _form(block: ir.Block, tiling: Tiling) -> None:
     """The regions of a block and of the blocks in it."""
     graph = BlockGraph(block)
-    for group in find_groups(graph, limit):
+    for group in find_groups(graph, tiling):
         build_region(graph, group)
     erase_unused(graph)
     for op in ir.operations_of(block):
         if op.name in OPAQUE or op.name.startswith("linalg."):
             continue
         for inner in ir.blocks_of(op):
-            _form(inner, limit)
+            _form(inner, tiling)

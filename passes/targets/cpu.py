@@ -55,6 +55,7 @@ _PLAIN = Target(
         # IREE limits a kernel's stack to 32 KiB, and puts decoded panels there.
         panel=15 << 10,
         read_beside=2,
+        stores_unpacked=False,
     ),
     packing=Packing(
         # More than one fails on CPUs whose tiles differ by operand, and not each time.

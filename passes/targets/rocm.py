@@ -62,6 +62,7 @@ def _cdna(name: str, fp8: tuple[Fp8Format, ...], scaled: tuple[Types, ...], rate
         widest=None,
         panel=None,
         read_beside=None,
+        stores_unpacked=True,
     )
     tiled = frozenset((*multiplied, ("f64", "f64", "f64")))
     packing = replace(NO_PACKING, packings=3, has_tiles=tiled.__contains__)

@@ -44,7 +44,9 @@ class Tiling:
     bytes of decoded operand one step of its kernel may hold, None for any: a
     decode that is fused into the matmul makes whole panels of depth x 16.
     ``read_beside``: how many other tensors the ops may read that follow the
-    unpacking in one dispatch, None for any: see ``groups``.
+    unpacking in one dispatch, None for any: see ``groups``. ``stores_unpacked``: whether
+    what is unpacked can be stored beside what the dispatch computes from it
+    (quirks.UNPACKED_AND_USED).
     """
 
     types: tuple[Types, ...]
@@ -57,6 +59,7 @@ class Tiling:
     widest: int | None
     panel: int | None
     read_beside: int | None
+    stores_unpacked: bool
 
     @classmethod
     def none(cls, reason: str) -> Self:
@@ -72,6 +75,7 @@ class Tiling:
             widest=None,
             panel=None,
             read_beside=None,
+            stores_unpacked=True,
         )
 
     def no_tiles(self, loops: MatmulLoops, types: Types) -> str | None:

@@ -459,6 +459,38 @@ func.func @f(%x: tensor<4x8xf32>) -> (tensor<8x4xf32>, tensor<4x8xf32>) {
 
 
 @canary
+def test_unpacked_and_used() -> None:
+    t = "tensor<256x256xf32>"
+    p = [f"{x[:-1]}, #e{i}>" for i, x in enumerate(("tensor<256x64xf32>", "tensor<64x256xf32>", t))]
+    text = (
+        "".join(f"#e{i} = {encoding(i, '256, 256, 64')}\n" for i in range(3))
+        + f"""
+#i = affine_map<(i, j) -> (i, j)>
+func.func @f(%x: tensor<256x64xf32>, %y: tensor<64x256xf32>) -> ({t}, {t}) {{
+  %z = arith.constant 0.0 : f32
+  %a = iree_encoding.set_encoding %x : tensor<256x64xf32> -> {p[0]}
+  %b = iree_encoding.set_encoding %y : tensor<64x256xf32> -> {p[1]}
+  %r:2 = flow.dispatch.region -> ({t}, {t}) {{
+    %e = tensor.empty() : {p[2]}
+    %f = linalg.fill ins(%z : f32) outs(%e : {p[2]}) -> {p[2]}
+    %m = linalg.matmul ins(%a, %b : {p[0]}, {p[1]}) outs(%f : {p[2]}) -> {p[2]}
+    %u = iree_encoding.unset_encoding %m : {p[2]} -> {t}
+    %g = tensor.empty() : {t}
+    %h = linalg.generic {{indexing_maps = [#i, #i], iterator_types = ["parallel", "parallel"]}}
+        ins(%u : {t}) outs(%g : {t}) {{
+    ^bb0(%c: f32, %o: f32):
+      %d = arith.addf %c, %c : f32
+      linalg.yield %d : f32
+    }} -> {t}
+    flow.return %u, %h : {t}, {t}
+  }}
+  return %r#0, %r#1 : {t}, {t}
+}}"""
+    )
+    expect_compiles(text, HOST, "large vector sizes")
+
+
+@canary
 def test_unpassed_element_type() -> None:
     text = """
 func.func @f(%x: tensor<4xf8E4M3>) -> tensor<4xf32> {

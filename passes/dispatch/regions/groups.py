@@ -27,6 +27,7 @@ from ...analysis.elementwise import (
     is_permutation,
     positions,
 )
+from ...targets.tiling import Tiling
 from .block_graph import BlockGraph
 from .group import MOST_OPERANDS, Group, read_from_outside
 from .producers import producer_group
@@ -41,17 +42,14 @@ _MATMUL = MatmulOp.OPERATION_NAME
 _Axes = tuple[int, ...]
 
 
-def find_groups(graph: BlockGraph, limit: int | None) -> list[Group]:
-    """The regions of a block, by anchor; each op is a member of one at most.
-
-    ``limit``: how many other tensors may be read behind an unpacking.
-    """
+def find_groups(graph: BlockGraph, tiling: Tiling) -> list[Group]:
+    """The regions of a block, by anchor; each op is a member of one at most."""
     taken: set[int] = set()
     copied: set[int] = set()
     groups: list[Group] = []
     for position, op in enumerate(graph.ops):
         if _is_encoded_matmul(op) or op.name == _MATMUL:
-            group = _matmul_group(graph, position, limit, taken)
+            group = _matmul_group(graph, position, tiling, taken)
             copied |= group.clones
             groups.append(group)
     for op in graph.ops:
@@ -71,15 +69,16 @@ def _is_encoded_matmul(op: ir.Operation) -> bool:
     return op.name != GENERIC or not is_elementwise(op)
 
 
-def _matmul_group(graph: BlockGraph, root: int, limit: int | None, taken: set[int]) -> Group:
+def _matmul_group(graph: BlockGraph, root: int, tiling: Tiling, taken: set[int]) -> Group:
     """A matmul, what decodes its packed operands, the unpacking of its result,
     and the elementwise ops that follow, as far as one value leaves the region
     besides that of the last op: the one that a gradient asks for, say.
 
     IREE computes an op behind the unpacking that reads other tensors one
     element at a time on CPUs: cheap ops are still better off here, with up to
-    ``limit`` such tensors, than in a dispatch of their own.
+    ``read_beside`` such tensors, than in a dispatch of their own.
     """
+    limit = tiling.read_beside
     path = [root]
     best = 1
     beside: set[ir.Value] = set()
@@ -106,7 +105,7 @@ def _matmul_group(graph: BlockGraph, root: int, limit: int | None, taken: set[in
             break
         path.append(position)
         inside.update(dict.fromkeys(op.results, axes))
-        if _leave(graph, list(inside)[: -len(op.results)], position):
+        if _leave(graph, list(inside)[: -len(op.results)], position, tiling):
             best = len(path)
         for result in op.results:
             # One more than the longest path ends the search.
@@ -119,11 +118,19 @@ def _matmul_group(graph: BlockGraph, root: int, limit: int | None, taken: set[in
     return group
 
 
-def _leave(graph: BlockGraph, values: list[ir.Value], position: int) -> bool:
+def _leave(graph: BlockGraph, values: list[ir.Value], position: int, tiling: Tiling) -> bool:
     """Whether a region whose last op is at ``position`` may yield what others
     read of ``values``: one plain tensor at most."""
     read = [v for v in values if (readers := graph.readers(v)) and readers[-1] > position]
-    return len(read) <= 1 and all(encoding_of(v.type) is None for v in read)
+    return len(read) <= 1 and all(
+        encoding_of(v.type) is None and (tiling.stores_unpacked or not _is_unpacked(v))
+        for v in read
+    )
+
+
+def _is_unpacked(value: ir.Value) -> bool:
+    maker = ir.defining_op(value)
+    return maker is not None and maker.name == UNSET_ENCODING
 
 
 def _is_read(graph: BlockGraph, value: ir.Value) -> bool:

@@ -20,12 +20,17 @@ PARALLEL = 'iterator_types = ["parallel", "parallel"]'
 WEIGHT = np.arange(20 * 12, dtype=np.float32).reshape(20, 12) / 100
 
 
-def _function(name: str, arguments: dict[str, str], result: str, body: str) -> str:
+def _function(
+    name: str, arguments: dict[str, str], result: str, body: str, returned: str = "%r"
+) -> str:
+    """``result``: the type of each that is returned."""
+    count = returned.count("%")
+    results = f"({', '.join([result] * count)})"
     listed = ", ".join(f"%{a}: {t}" for a, t in arguments.items())
-    return f"""func.func @{name}({listed}) -> {result} {{
+    return f"""func.func @{name}({listed}) -> {results} {{
   %zero = arith.constant 0.0 : f32
   {body}
-  return %r : {result}
+  return {returned} : {results[1:-1]}
 }}
 """
 
@@ -59,6 +64,7 @@ ADD_EXP = """%0 = arith.addf %b0, %b1 : f32
     linalg.yield %1 : f32"""
 ADD = "%0 = arith.addf %b0, %b1 : f32\n    linalg.yield %0 : f32"
 TANH = "%0 = math.tanh %b0 : f32\n    linalg.yield %0 : f32"
+SAVED = "tensor<256x256xf32>"
 REPEAT = "linalg.yield %b0 : f32"
 ONTO = f"%r = linalg.matmul ins(%x, %w : {X6}, {W}) outs(%i : {Y6}) -> {Y6}"
 DECODE = "%0 = arith.sitofp %b0 : i8 to f32\n    linalg.yield %0 : f32"
@@ -154,6 +160,19 @@ PROGRAM = "".join(
                 _elementwise("r", "%m, %b", f"{WHOLE}, {COLUMN}", f"{Y}, tensor<12xf32>", Y, ADD_EXP),
             )),
         ),
+        # As a gradient asks for: the product, and what is computed from it.
+        _function(
+            "saved", {"x": "tensor<256x64xf32>", "w": "tensor<64x256xf32>"}, SAVED,
+            "\n  ".join((
+                *(
+                    _elementwise(name, f"%{of}", WHOLE, type_, type_, TANH)
+                    for name, of, type_ in (("p", "x", "tensor<256x64xf32>"), ("q", "w", "tensor<64x256xf32>"))
+                ),
+                _matmul("m", "p", "q", 256, 256, 64),
+                _elementwise("r", "%m", WHOLE, SAVED, SAVED, TANH),
+            )),
+            "%m, %r",
+        ),
         _function(
             "residual", {"x": X, "w": W, "b": Y}, Y,
             "\n  ".join((
@@ -218,6 +237,8 @@ x3, w3, v = _random(3, 24, 20), _random(3, 12, 20), _random(20)
 q = np.random.default_rng(1).integers(-100, 100, (20, 12)).astype(np.int8)
 q6 = np.random.default_rng(2).integers(-100, 100, (6, 12)).astype(np.int8)
 mask = np.arange(12) % 3 == 0
+x256 = _random(256, 64) / 8
+SAVED_PRODUCT = np.tanh(x256) @ np.tanh(x256.T)
 square, other = _random(16, 16), _random(16, 16) / 4
 NUMBERS = {
     "plain": ((x, w), x @ w),
@@ -234,6 +255,7 @@ NUMBERS = {
     "wide_decoded": ((x, q), x @ q.astype(np.float32)),
     "constant": ((x,), x @ WEIGHT),
     "bias": ((x, w, b), np.exp(x @ w + b)),
+    "saved": ((x256, x256.T), SAVED_PRODUCT, np.tanh(SAVED_PRODUCT)),
     "residual": ((x, w, y), np.tanh(x @ w) + y),
     "masked": ((x, w, mask), np.where(mask, np.exp(x @ w), x @ w)),
     "normalized": ((x, w), (x / np.sqrt((x * x).sum(1, keepdims=True))) @ w),
@@ -244,9 +266,9 @@ NUMBERS = {
 @pytest.mark.each_cpu(by="")
 @pytest.mark.parametrize("name", NUMBERS)
 def test_numbers_on_the_cpu(name: str) -> None:
-    arguments, expected = NUMBERS[name]
-    (found,) = _program()(name, *arguments)
-    assert error(found, expected) < 1e-5
+    arguments, *expected = NUMBERS[name]
+    found = _program()(name, *arguments)
+    assert all(error(f, e) < 1e-5 for f, e in zip(found, expected, strict=True))
 
 
 def test_every_function_is_packed() -> None:
