@@ -11,6 +11,7 @@ import cpus
 import ml_dtypes
 import numpy as np
 import pytest
+from cpu_kinds import has_f16c
 from cpu_programs import DTYPES, FP8, WIDE, CpuProgram, same_numbers
 from headrace.passes.targets.lookup import find_target, target_names
 
@@ -141,17 +142,26 @@ MODES = grid(("true", "false"), lambda t, fp8, wide, _: wide == "f64" or not is_
 @pytest.mark.each_cpu(by="target")
 @pytest.mark.parametrize(("target", "fp8", "wide", "form"), FORMS)
 def test_all_codes_decode(
-    programs: Callable[[str], CpuProgram], target: str, fp8: str, wide: str, form: str
+    programs: Callable[[str], CpuProgram],
+    target: str,
+    fp8: str,
+    wide: str,
+    form: str,
+    cpu: str,
 ) -> None:
     run = programs(target)
     codes = np.arange(256, dtype=np.uint8)
     with np.errstate(all="ignore"):
         got = run(f"{form}_{fp8}_{wide}", codes).astype(np.float64)
-        same = same_numbers(got, codes.view(FP8[fp8]).astype(np.float64))
+        want = codes.view(FP8[fp8]).astype(np.float64)
+        same = same_numbers(got, want)
     if is_native(target, fp8):
         # The chip's own instruction is out of reach here, and IREE's stand-in
         # for it on the CPU reads f8E4M3FN's negative NaN as -480.
         same[0xFF] = True
+        if wide == "f16" and not has_f16c(cpu):
+            # Nor is IREE's function for f16, where a CPU has no instruction.
+            same |= (np.abs(want) < 2.0**-14) & (got == 0)
     assert same.all(), [(hex(c), got[c]) for c in np.flatnonzero(~same)]
 
 
