@@ -22,6 +22,11 @@ _KINDS: dict[str, tuple[type[ir.Attribute], str]] = {
     "headrace.rhs_rounding": (ir.TypeAttr, "a type"),
     "iree.reflection": (ir.DictAttr, "a dictionary"),
 }
+# The attribute that names a dimension of the first operand: IREE's verifiers set it no lower bound.
+_DIMENSIONS = {
+    f"iree_linalg_ext.{name}": "dimension"
+    for name in ("arg_compare", "scan", "sort", "topk", "topk_v2")
+}
 _MOST_ELEMENTS = 1 << 48
 _FUSED = "headrace.fused_encodings"
 
@@ -42,8 +47,14 @@ def check_input(module: ir.Operation) -> None:
                 _check_terminators(op)
         if name == "flow.dispatch.region":
             _check_region_sizes(op)
+        elif name == "func.func":
+            _check_place(op)
         elif name == "tensor.dim":
             _check_dimension(op)
+        elif name in ("tensor.collapse_shape", "tensor.expand_shape"):
+            _check_groups(op)
+        elif name in _DIMENSIONS:
+            _check_one_of_dimensions(op, _DIMENSIONS[name])
         for value in values:
             if (type_ := value.type) not in seen:
                 seen[type_] = None
@@ -110,6 +121,13 @@ def _check_region_sizes(region: ir.Operation) -> None:
         )
 
 
+def _check_place(function: ir.Operation) -> None:
+    """MLIR takes an op that it does not know for a symbol table, and its inliner crashes."""
+    parent = function.parent
+    if parent is not None and parent.operation.name != "builtin.module":
+        raise ir.error_at(function, f"a function stands in '{parent.operation.name}', no module")
+
+
 def _check_dimension(op: ir.Operation) -> None:
     """MLIR calls the size of a dimension that is not there undefined: quirks.NEGATIVE_DIMENSION."""
     number = ir.defining_op(op.operands[1])
@@ -123,10 +141,33 @@ def _check_dimension(op: ir.Operation) -> None:
         raise ir.error_at(op, f"'{op.name}' of dimension {value.value} of a {type_}")
 
 
+def _check_groups(reshape: ir.Operation) -> None:
+    """MLIR's verifier takes groups of dimensions that are not there."""
+    groups = [
+        [ir.IntegerAttr(dim).value for dim in ir.ArrayAttr(group)]
+        for group in ir.ArrayAttr(reshape.attributes["reassociation"])
+    ]
+    wide = max((v.type for v in (reshape.operands[0], reshape.results[0])), key=_rank)
+    if [dim for group in groups for dim in group] != [*range(_rank(wide))]:
+        raise ir.error_at(
+            reshape, f"'{reshape.name}' op has groups {groups} of the dimensions of {wide}"
+        )
+
+
+def _rank(type_: ir.Type) -> int:
+    return ir.RankedTensorType(type_).rank
+
+
+def _check_one_of_dimensions(op: ir.Operation, name: str) -> None:
+    found, type_ = op.attributes[name], op.operands[0].type
+    if not 0 <= ir.IntegerAttr(found).value < _rank(type_):
+        raise ir.error_at(op, f"'{op.name}' along dimension {found} of a {type_}")
+
+
 def _check_terminators(op: ir.Operation) -> None:
     """MLIR takes any op that it does not know for a terminator."""
     for block in ir.blocks_of(op):
-        if len(block.operations) and block.operations[-1].name.startswith("headrace."):
+        if len(block.operations) and block.operations[-1].operation.name.startswith("headrace."):
             last = block.operations[-1].operation
             raise ir.error_at(last, f"'{last.name}' op is no terminator, but ends a block")
 

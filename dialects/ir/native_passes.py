@@ -9,7 +9,17 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 from ..errors import HeadraceError
-from .bindings import Context, MLIRError, Operation, PassManager, native_diagnostics
+from .bindings import (
+    Context,
+    MLIRError,
+    Module,
+    Operation,
+    PassManager,
+    StringAttr,
+    error_at,
+    native_diagnostics,
+)
+from .functions import functions_of
 
 
 def run_native_pipeline(module: Operation, pipeline: str) -> None:
@@ -25,7 +35,23 @@ def run_native_pipeline(module: Operation, pipeline: str) -> None:
         try:
             manager.run(module)
         except MLIRError as error:
+            if not error.error_diagnostics:
+                raise _silent_failure(module, manager) from None
             raise HeadraceError(*native_diagnostics(error)) from None
+
+
+def _silent_failure(module: Operation, manager: PassManager) -> HeadraceError:
+    """Which function a pass fails on, if a single one does: not every pass says what it is
+    that it cannot do."""
+    for function in functions_of(module):
+        alone = Module.create(function.location).operation
+        alone.regions[0].blocks[0].append(function.clone())
+        try:
+            manager.run(alone)
+        except MLIRError:
+            name = StringAttr(function.attributes["sym_name"]).value
+            return error_at(function, f"'@{name}' cannot be compiled: IREE's pass gives no reason")
+    return error_at(module, "this program cannot be compiled: IREE's pass gives no reason")
 
 
 def check_native_pipeline(pipeline: str, context: Context) -> None:

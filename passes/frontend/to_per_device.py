@@ -9,6 +9,7 @@ from typing import ClassVar
 from ...dialects import ir
 from ...dialects.device_counts import DeviceCounts
 from ...dialects.ir.native_passes import run_native_pipeline
+from ...dialects.upstream.linalg import DYNAMIC
 from ...dialects.upstream.stablehlo import call_target, constant_elements, i64_array
 from ..analysis.shardings import Tiling, tile_count
 from ..base import Pass
@@ -196,7 +197,9 @@ def _with_shardings(
 def _local_type(value: ir.Value, tilings: Sequence[Tiling]) -> ir.RankedTensorType:
     """The type of one device's tile."""
     whole = ir.RankedTensorType(value.type)
-    sizes = [n // tile_count(t) for n, t in zip(whole.shape, tilings, strict=True)]
+    sizes = [
+        n if n == DYNAMIC else n // tile_count(t) for n, t in zip(whole.shape, tilings, strict=True)
+    ]
     return ir.RankedTensorType.get(sizes, whole.element_type)
 
 

@@ -269,6 +269,19 @@ module attributes {mhlo.num_partitions = 4 : i32} {
 
 // -----
 
+// A dynamic dimension's tile is dynamic, too.
+module attributes {mhlo.num_partitions = 4 : i32} {
+  func.func public @main(%x: tensor<?xf32>) -> tensor<?xf32> {
+    %0 = stablehlo.custom_call @Sharding(%x) {mhlo.sharding = "{devices=[4]<=[4]}"} : (tensor<?xf32>) -> tensor<?xf32>
+    // expected-error @below {{the sharding makes tensor<?xf32>, but the program says tensor<2xf32>}}
+    %1 = stablehlo.custom_call @SPMDFullToShardShape(%0) {mhlo.sharding = "{manual}"} : (tensor<?xf32>) -> tensor<2xf32>
+    %2 = stablehlo.custom_call @SPMDShardToFullShape(%1) {mhlo.sharding = "{devices=[4]<=[4]}"} : (tensor<2xf32>) -> tensor<?xf32>
+    return %2 : tensor<?xf32>
+  }
+}
+
+// -----
+
 // expected-error @below {{the module has no mhlo.num_partitions}}
 module {
   func.func public @main(%x: tensor<8xf32>) -> tensor<2xf32> {

@@ -66,6 +66,28 @@ from refusals import module_of, refusal
             "  %d = tensor.dim %x, %c : tensor<?xf32>\n  return %d : index\n}",
             "3:8: error: 'tensor.dim' of dimension 1 of a tensor<?xf32>",
         ),
+        (
+            "func.func @f(%x: tensor<2x3xf32>) {\n  %0 = tensor.collapse_shape %x "
+            "[[-9223372036854775808, 1]] : tensor<2x3xf32> into tensor<6xf32>\n  return\n}",
+            "has groups [[-9223372036854775808, 1]] of the dimensions of tensor<2x3xf32>",
+        ),
+        (
+            "func.func @f(%x: tensor<6xf32>) {\n  %0 = tensor.expand_shape %x "
+            "[[-9223372036854775808, 1]] output_shape [2, 3] : tensor<6xf32> into tensor<2x3xf32>"
+            "\n  return\n}",
+            "has groups [[-9223372036854775808, 1]] of the dimensions of tensor<2x3xf32>",
+        ),
+        (
+            "func.func @f(%x: tensor<6xi32>) {\n"
+            "  %0 = iree_linalg_ext.sort dimension(9223372036854775808) outs(%x : tensor<6xi32>) {\n"
+            "  ^bb0(%a: i32, %b: i32):\n    %1 = arith.cmpi sle, %a, %b : i32\n"
+            "    iree_linalg_ext.yield %1 : i1\n  } -> tensor<6xi32>\n  return\n}",
+            "'iree_linalg_ext.sort' along dimension -9223372036854775808 : i64 of a tensor<6xi32>",
+        ),
+        (
+            '"acme.module"() ({\n  func.func @f() { return }\n}) : () -> ()',
+            "2:3: error: a function stands in 'acme.module', no module",
+        ),
     ],
 )
 def test_refused_before_any_pass(text: str, message: str) -> None:

@@ -90,6 +90,27 @@ def test_error_names_the_op_that_has_no_lowering() -> None:
     assert first.line == 10
 
 
+def test_a_pass_that_gives_no_reason() -> None:
+    """The error says where at least: torch-mlir lowers fft of f32 alone, and is silent on others."""
+    text = """
+func.func @plain(%x: !torch.vtensor<[4],f32>) -> !torch.vtensor<[4],f32> {
+  return %x : !torch.vtensor<[4],f32>
+}
+func.func @transformed(%x: !torch.vtensor<[4,16],ui8>) -> !torch.vtensor<[4,9],complex<ui8>> {
+  %none = torch.constant.none
+  %last = torch.constant.int -1
+  %0 = torch.aten.fft_rfft %x, %none, %last, %none
+    : !torch.vtensor<[4,16],ui8>, !torch.none, !torch.int, !torch.none
+    -> !torch.vtensor<[4,9],complex<ui8>>
+  return %0 : !torch.vtensor<[4,9],complex<ui8>>
+}"""
+    with pytest.raises(headrace.HeadraceError) as caught:
+        headrace.compile(text, target="cpu", emit="mlir")
+    (first, *_) = caught.value.diagnostics
+    assert first.message == "'@transformed' cannot be compiled: IREE's pass gives no reason"
+    assert first.line == 5
+
+
 def test_onnx_programs() -> None:
     """ONNX's operators become torch's first; zero points are scalars."""
     text = """
