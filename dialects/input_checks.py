@@ -147,8 +147,9 @@ def _check_groups(reshape: ir.Operation) -> None:
         [ir.IntegerAttr(dim).value for dim in ir.ArrayAttr(group)]
         for group in ir.ArrayAttr(reshape.attributes["reassociation"])
     ]
-    wide = max((v.type for v in (reshape.operands[0], reshape.results[0])), key=_rank)
-    if [dim for group in groups for dim in group] != [*range(_rank(wide))]:
+    narrow, wide = sorted((v.type for v in (reshape.operands[0], reshape.results[0])), key=_rank)
+    # From or to a scalar there is no group.
+    if _rank(narrow) and [dim for group in groups for dim in group] != [*range(_rank(wide))]:
         raise ir.error_at(
             reshape, f"'{reshape.name}' op has groups {groups} of the dimensions of {wide}"
         )

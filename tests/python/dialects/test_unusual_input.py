@@ -97,6 +97,16 @@ def test_refused_before_any_pass(text: str, message: str) -> None:
     assert message in str(caught.value)
 
 
+def test_reshapes_of_scalars_are_taken() -> None:
+    text = """
+func.func @f(%x: tensor<1x1xf32>) -> tensor<1x1xf32> {
+  %0 = tensor.collapse_shape %x [] : tensor<1x1xf32> into tensor<f32>
+  %1 = tensor.expand_shape %0 [] output_shape [1, 1] : tensor<f32> into tensor<1x1xf32>
+  return %1 : tensor<1x1xf32>
+}"""
+    Pipeline([]).run(module_of(text))
+
+
 @pytest.mark.parametrize("verify_each", [True, False])
 def test_input_is_verified_always(verify_each: bool) -> None:
     module = module_of("module attributes {headrace.num_partitions = 1.0 : f32} {}")
