@@ -73,7 +73,6 @@ def run_program(vmfb: str | Path, function: FunctionInfo, inputs: Sequence[Array
             "vmfb": str(Path(vmfb).resolve()),
             "function": function.name,
             "devices": function.devices,
-            "flags": [],
             "arguments": _write_arguments(function, arguments, Path(folder)),
             "results": function.devices * len(function.results),
             "folder": folder,
