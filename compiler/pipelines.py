@@ -87,10 +87,6 @@ def _tiles(settings: Settings) -> bool:
     return bool(parse_target(settings.target).tiling.types)
 
 
-def _names_devices(settings: Settings) -> bool:
-    return settings.form == "devices"
-
-
 def _names_several_devices(settings: Settings) -> bool:
     return settings.form == "devices" and settings.devices > 1
 
@@ -269,7 +265,7 @@ STAGES: dict[str, tuple[Entry, ...]] = {
         ),
     ),
     "devices": (
-        *when(_names_devices, step("spmd-to-devices", "devices")),
+        *when(lambda s: s.form == "devices", step("spmd-to-devices", "devices")),
         *when(_names_several_devices, step("place-constants"), step("isolate-scalars")),
         *when(
             lambda s: s.form == "channel", step("collectives-to-channels"), step("place-arguments")

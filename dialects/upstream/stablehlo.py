@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 
 from .. import ir
+from .arith import Scalars
 from .linalg import with_element_type
 from .tensor import with_shape
 
@@ -74,14 +75,7 @@ def build(
     attributes: dict[str, ir.Attribute] | None = None,
 ) -> ir.Value:
     """One op ``stablehlo.<name>`` with one result, which is returned."""
-    return ir.Operation.create(
-        f"stablehlo.{name}",
-        results=[result_type],
-        operands=list(operands),
-        attributes=attributes,
-        loc=loc,
-        ip=ip,
-    ).results[0]
+    return Scalars(ip, loc).op(f"stablehlo.{name}", [*operands], result_type, attributes)
 
 
 def splat_constant(
