@@ -22,7 +22,7 @@ from .iree.flag_faults import GivenFlag
 from .options import CompileOptions
 from .program import Program, read_program
 from .report.phases import PHASES
-from .report.report import ReportReaders
+from .report.report import ReportReaders, as_json
 from .report.rounding_analysis import RoundingReader
 from .unlowered import check_lowered, explain_unlowered
 
@@ -81,7 +81,7 @@ def compile_with(
 
     # As chosen: what the result depends on.
     chosen = replace(options, collectives=program.form, devices=program.devices)
-    report = readers.report(chosen, timing.steps(), seconds, child).as_json()
+    report = as_json(readers.report(chosen, timing.steps(), seconds, child))
     if child is None:
         return CompileResult(program.module, report, None, tuple(remarks))
     found = (*remarks, *child.diagnostics)

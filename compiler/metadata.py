@@ -7,7 +7,7 @@ function, which IREE keeps and its runtime hands out again.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -73,17 +73,12 @@ def _counts(entry: list[list[Any]]) -> Counts:
 
 def public_functions(module: ir.Operation) -> list[ir.Operation]:
     """The ``func.func`` ops with a body that callers can see."""
-    found: list[ir.Operation] = []
-    for op in ir.operations_of(module.regions[0].blocks[0]):
-        if op.name == "func.func" and len(op.regions[0].blocks):
-            attributes = op.attributes
-            private = (
-                "sym_visibility" in attributes
-                and ir.StringAttr(attributes["sym_visibility"]).value != "public"
-            )
-            if not private:
-                found.append(op)
-    return found
+    return [f for f in ir.functions_of(module) if len(f.regions[0].blocks) and _is_public(f)]
+
+
+def _is_public(function: ir.Operation) -> bool:
+    visibility = function.attributes.get("sym_visibility")
+    return visibility is None or ir.StringAttr(visibility).value == "public"
 
 
 def function_name(function: ir.Operation) -> str:
@@ -94,30 +89,31 @@ def describe_functions(
     module: ir.Operation, target: str, form: str, devices: int
 ) -> list[FunctionInfo]:
     """Reads the per-device signatures, before any lowering changes them."""
-    found: list[FunctionInfo] = []
-    for function in public_functions(module):
-        type_ = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
-        found.append(
-            FunctionInfo(
-                function_name(function),
-                target,
-                form,
-                devices,
-                _values(function, "arg_attrs", [str(t) for t in type_.inputs]),
-                _values(function, "res_attrs", [str(t) for t in type_.results]),
-            )
+    return [
+        FunctionInfo(
+            function_name(function),
+            target,
+            form,
+            devices,
+            _values(ir.function_type(function).inputs, ir.argument_attributes(function)),
+            _values(ir.function_type(function).results, ir.result_attributes(function)),
         )
-    return found
+        for function in public_functions(module)
+    ]
 
 
-def _values(function: ir.Operation, key: str, types: Sequence[str]) -> tuple[ValueInfo, ...]:
-    shardings: list[str | None] = [None] * len(types)
-    if key in function.attributes:
-        for index, attributes in enumerate(ir.ArrayAttr(function.attributes[key])):
-            for name in ("mhlo.sharding", "headrace.sharding"):
-                if name in ir.DictAttr(attributes):
-                    shardings[index] = ir.StringAttr(ir.DictAttr(attributes)[name]).value
-    return tuple(ValueInfo(t, s) for t, s in zip(types, shardings, strict=True))
+def _values(
+    types: Sequence[ir.Type], attributes: Sequence[Mapping[str, ir.Attribute]]
+) -> tuple[ValueInfo, ...]:
+    return tuple(ValueInfo(str(t), _sharding(a)) for t, a in zip(types, attributes, strict=True))
+
+
+def _sharding(attributes: Mapping[str, ir.Attribute]) -> str | None:
+    """What passes keep, else what the user's program says."""
+    for name in ("headrace.sharding", "mhlo.sharding"):
+        if name in attributes:
+            return ir.StringAttr(attributes[name]).value
+    return None
 
 
 def attach(module: ir.Operation, functions: Sequence[FunctionInfo]) -> None:

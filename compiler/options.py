@@ -23,92 +23,78 @@ PipelineOrder = Literal["after-matmul", "before-matmul"]
 _INT32_MAX = 2**31 - 1
 
 
+def _shown(help: str, metavar: str | None = None, **more: str) -> dict[str, str | None]:
+    """What command lines say of a field."""
+    return {"help": help, "metavar": metavar, **more}
+
+
 @dataclass(frozen=True)
 class CompileOptions:
     """The options of ``headrace-compile`` and of ``headrace.compile``.
 
-    ``collectives`` is ``devices`` (one program for all devices) or
-    ``channel`` (one program per device and process); None takes the target's
-    default. ``devices`` is how many devices the program is for; None takes it
-    from the module. ``pipeline_collectives`` holds ``kind:mode`` pairs, later
-    ones win; ``pipeline_order`` says whether loops are pipelined after or
-    before fp8 matmuls are formed; ``pipeline_budget`` is how many bytes more a
-    loop may carry, None for any. ``experimental_multi_use_encoding_fusion``
-    lets a dispatch store a value both plain and packed, which saves a launch
-    and costs memory; it is for testing and may go away, and no other option
-    turns it on. ``report`` asks for the part of the report that is read
-    from IREE's own phases. Raises HeadraceError for a wrong value.
+    What each does its help text says; None takes the default that is named there. No other
+    option turns ``experimental_multi_use_encoding_fusion`` on. ``report`` asks for the part of
+    the report that is read from IREE's own phases. Raises HeadraceError for a wrong value.
 
     On command lines all have the name of their field, or ``flag``; those
     without a help text differ between the tools, and are theirs to write.
     """
 
-    target: str = field(default="cpu", metadata={"help": "default: cpu", "metavar": "T"})
-    cpu: str = field(
-        default="host",
-        metadata={"help": "CPU for --target=cpu; default: host", "metavar": "NAME"},
-    )
+    target: str = field(default="cpu", metadata=_shown("default: cpu", "T"))
+    cpu: str = field(default="host", metadata=_shown("CPU for --target=cpu; default: host", "NAME"))
     collectives: Collectives | None = field(
         default=None,
-        metadata={
-            "help": "devices: one program for all devices; channel: one per device, "
-            "with RCCL/NCCL channels; default: devices for cpu and vmvx, else channel",
-            "metavar": "FORM",
-        },
+        metadata=_shown(
+            "devices: one program for all devices; channel: one per device, with RCCL/NCCL "
+            "channels; default: devices for cpu and vmvx, else channel",
+            "FORM",
+        ),
     )
-    devices: int | None = field(
-        default=None, metadata={"help": "default: as the module says", "metavar": "N"}
-    )
+    devices: int | None = field(default=None, metadata=_shown("default: as the module says", "N"))
     function: str | None = field(
-        default=None,
-        metadata={"help": "this public function only; default: all", "metavar": "NAME"},
+        default=None, metadata=_shown("this public function only; default: all", "NAME")
     )
-    opt_level: OptLevel | None = field(
-        default=None, metadata={"help": "handed to IREE", "metavar": "O0..O3"}
-    )
+    opt_level: OptLevel | None = field(default=None, metadata=_shown("handed to IREE", "O0..O3"))
     pipeline_collectives: tuple[str, ...] = field(
         default=(),
-        metadata={
-            "help": "which collectives are moved between loop trips, e.g. all-reduce:off; "
-            f"kinds: all, {', '.join(KINDS)}; modes: {', '.join(MODES)} (ops with "
-            "headrace.pipeline only); may be repeated, the last one wins; default: all:on",
-            "metavar": "KIND:MODE",
-        },
+        metadata=_shown(
+            "which collectives are moved between loop trips, e.g. all-reduce:off; kinds: all, "
+            f"{', '.join(KINDS)}; modes: {', '.join(MODES)} (ops with headrace.pipeline only); "
+            "may be repeated, the last one wins; default: all:on",
+            "KIND:MODE",
+        ),
     )
     pipeline_order: PipelineOrder = field(
         default="after-matmul",
-        metadata={
-            "help": "after-matmul (default) or before-matmul: loops are pipelined after or "
-            "before fp8 matmuls are formed",
-            "metavar": "ORDER",
-        },
+        metadata=_shown(
+            "after-matmul (default) or before-matmul: loops are pipelined after or before fp8 "
+            "matmuls are formed",
+            "ORDER",
+        ),
     )
     pipeline_budget: int | None = field(
         default=None,
-        metadata={
-            "help": "how much more a loop may carry from trip to trip; default: any",
-            "metavar": "BYTES",
-        },
+        metadata=_shown("how much more a loop may carry from trip to trip; default: any", "BYTES"),
     )
     experimental_multi_use_encoding_fusion: bool = field(
         default=False,
-        metadata={
-            "help": "let a dispatch store a value both plain and packed, which saves a launch and "
-            "costs memory; for testing, and may go away; --report says what it saved and added"
-        },
+        metadata=_shown(
+            "let a dispatch store a value both plain and packed, which saves a launch and costs "
+            "memory; for testing, and may go away; --report says what it saved and added",
+        ),
     )
     emit: Emit = "vmfb"
     report: bool = False
     iree_flags: tuple[str, ...] = field(
         default=(),
-        metadata={
-            "help": "further flag for iree-compile, e.g. --iree-flag=--iree-llvmcpu-debug-symbols",
-            "metavar": "FLAG",
-            "flag": "--iree-flag",
-        },
+        metadata=_shown(
+            "further flag for iree-compile, e.g. --iree-flag=--iree-llvmcpu-debug-symbols",
+            "FLAG",
+            flag="--iree-flag",
+        ),
     )
     dump_ir: str | None = field(
-        default=None, metadata={"help": "write the IR after each pass", "metavar": "DIR"}
+        default=None, metadata=_shown("write the IR after each pass", "DIR")
     )
 
     def __post_init__(self) -> None:

@@ -87,10 +87,6 @@ def _tiles(settings: Settings) -> bool:
     return bool(parse_target(settings.target).tiling.types)
 
 
-def _names_devices(settings: Settings) -> bool:
-    return settings.form == "devices"
-
-
 def _names_several_devices(settings: Settings) -> bool:
     return settings.form == "devices" and settings.devices > 1
 
@@ -269,7 +265,7 @@ STAGES: dict[str, tuple[Entry, ...]] = {
         ),
     ),
     "devices": (
-        *when(_names_devices, step("spmd-to-devices", "devices")),
+        *when(lambda s: s.form == "devices", step("spmd-to-devices", "devices")),
         *when(_names_several_devices, step("place-constants"), step("isolate-scalars")),
         *when(
             lambda s: s.form == "channel", step("collectives-to-channels"), step("place-arguments")
@@ -321,19 +317,7 @@ def build_default(settings: Settings) -> Pipeline:
     return build(compile_stages(settings.order), settings)
 
 
-def default_pipeline(
-    target: str,
-    collectives: str,
-    devices: int,
-    order: str = "after-matmul",
-    multi_use: bool = False,
-) -> str:
+def default_pipeline(target: str, form: str, devices: int, multi_use: bool = False) -> str:
     """The same as text; see ``Settings``."""
-    settings = Settings(target, collectives, devices, order=order)
-    return str(build_default(replace(settings, experimental_multi_use_encoding_fusion=multi_use)))
-
-
-def pass_order() -> list[str]:
-    """headrace's own passes in the order in which they first run."""
-    names = (entry.text for entries in STAGES.values() for entry in entries)
-    return [name for name in dict.fromkeys(names) if is_python_pass(name)]
+    settings = Settings(target, form, devices, experimental_multi_use_encoding_fusion=multi_use)
+    return str(build_default(settings))

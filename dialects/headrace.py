@@ -3,44 +3,33 @@
 Import ops from here, so that parsed ops come back as these classes.
 """
 
-from .ops.base import HeadraceOp
-from .ops.collective import CollectiveOp, MovingCollectiveOp, ReducingCollectiveOp
+from .ops.base import HeadraceOp as HeadraceOp
+from .ops.collective import (
+    CollectiveOp as CollectiveOp,
+    MovingCollectiveOp as MovingCollectiveOp,
+    ReducingCollectiveOp as ReducingCollectiveOp,
+)
 from .ops.collectives import (
-    COLLECTIVES,
-    MOVING_COLLECTIVES,
-    as_collective,
-    as_moving,
-    is_collective,
+    COLLECTIVES as COLLECTIVES,
+    MOVING_COLLECTIVES as MOVING_COLLECTIVES,
+    as_collective as as_collective,
+    as_moving as as_moving,
+    is_collective as is_collective,
 )
 from .ops.declaration import register_operations
-from .ops.device_ids import DEVICE_IDS, PartitionIdOp, ReplicaIdOp, device_id
-from .ops.encoding import SetEncodingOp, UnsetEncodingOp
-from .ops.matmul import MatmulOp, free_dims, matmul
-from .ops.quantization import DequantizeOp, QuantizeOp, dequantize, quantize
+from .ops.device_ids import (
+    DEVICE_IDS as DEVICE_IDS,
+    PartitionIdOp as PartitionIdOp,
+    ReplicaIdOp as ReplicaIdOp,
+    device_id as device_id,
+)
+from .ops.encoding import SetEncodingOp as SetEncodingOp, UnsetEncodingOp as UnsetEncodingOp
+from .ops.matmul import MatmulOp as MatmulOp, free_dims as free_dims, matmul as matmul
+from .ops.quantization import (
+    DequantizeOp as DequantizeOp,
+    QuantizeOp as QuantizeOp,
+    dequantize as dequantize,
+    quantize as quantize,
+)
 
 register_operations(HeadraceOp)
-
-__all__ = [
-    "COLLECTIVES",
-    "DEVICE_IDS",
-    "MOVING_COLLECTIVES",
-    "CollectiveOp",
-    "DequantizeOp",
-    "HeadraceOp",
-    "MatmulOp",
-    "MovingCollectiveOp",
-    "PartitionIdOp",
-    "QuantizeOp",
-    "ReducingCollectiveOp",
-    "ReplicaIdOp",
-    "SetEncodingOp",
-    "UnsetEncodingOp",
-    "as_collective",
-    "as_moving",
-    "dequantize",
-    "device_id",
-    "free_dims",
-    "is_collective",
-    "matmul",
-    "quantize",
-]

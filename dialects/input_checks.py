@@ -22,11 +22,10 @@ _KINDS: dict[str, tuple[type[ir.Attribute], str]] = {
     "headrace.rhs_rounding": (ir.TypeAttr, "a type"),
     "iree.reflection": (ir.DictAttr, "a dictionary"),
 }
-# The attribute that names a dimension of the first operand: IREE's verifiers set it no lower bound.
-_DIMENSIONS = {
-    f"iree_linalg_ext.{name}": "dimension"
-    for name in ("arg_compare", "scan", "sort", "topk", "topk_v2")
-}
+# Their ``dimension`` is one of the first operand: IREE's verifiers set it no lower bound.
+_ALONG_A_DIMENSION = frozenset(
+    f"iree_linalg_ext.{name}" for name in ("arg_compare", "scan", "sort", "topk", "topk_v2")
+)
 _MOST_ELEMENTS = 1 << 48
 _FUSED = "headrace.fused_encodings"
 
@@ -53,8 +52,8 @@ def check_input(module: ir.Operation) -> None:
             _check_dimension(op)
         elif name in ("tensor.collapse_shape", "tensor.expand_shape"):
             _check_groups(op)
-        elif name in _DIMENSIONS:
-            _check_one_of_dimensions(op, _DIMENSIONS[name])
+        elif name in _ALONG_A_DIMENSION:
+            _check_one_of_dimensions(op)
         for value in values:
             if (type_ := value.type) not in seen:
                 seen[type_] = None
@@ -159,8 +158,8 @@ def _rank(type_: ir.Type) -> int:
     return ir.RankedTensorType(type_).rank
 
 
-def _check_one_of_dimensions(op: ir.Operation, name: str) -> None:
-    found, type_ = op.attributes[name], op.operands[0].type
+def _check_one_of_dimensions(op: ir.Operation) -> None:
+    found, type_ = op.attributes["dimension"], op.operands[0].type
     if not 0 <= ir.IntegerAttr(found).value < _rank(type_):
         raise ir.error_at(op, f"'{op.name}' along dimension {found} of a {type_}")
 

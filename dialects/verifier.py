@@ -55,7 +55,7 @@ def _attributes_fault(op: DeclaredOp) -> str | None:
         except ValueError:
             return f"attribute '{name}' must be {field.description}, got {op.attributes[name]}"
     for name in op.attributes:
-        if name == "operandSegmentSizes" and op.has_segments():
+        if name == "operandSegmentSizes" and op.segmented:
             continue
         if name not in known and "." not in name:
             return f"has no attribute '{name}'"
@@ -65,7 +65,7 @@ def _attributes_fault(op: DeclaredOp) -> str | None:
 def _counts_fault(op: DeclaredOp) -> str | None:
     operands = op.fields("operand")
     expected = len(operands)
-    if op.has_segments():
+    if op.segmented:
         if "operandSegmentSizes" not in op.attributes:
             return "requires attribute 'operandSegmentSizes'"
         try:

@@ -9,8 +9,7 @@ import sys
 from pathlib import Path
 
 from headrace.compiler.options import CompileOptions, compile_option_list
-from headrace.compiler.report.keys import meanings
-from headrace.compiler.report.report import Report
+from headrace.compiler.report.report import Report, meanings
 from headrace.dialects.docs.irdl import irdl_text
 from headrace.dialects.docs.op_reference import op_reference
 from headrace.dialects.iree import quirks

@@ -2,31 +2,44 @@
 
 from __future__ import annotations
 
+import re
 import sys
+import traceback
 from argparse import Namespace
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 
 from ..compiler.debugging.ir_printing import IrPrinting
 from ..compiler.debugging.printing import bytecode_of
 from ..compiler.debugging.reproducer import Recipe, Reproducer, read_recipe
 from ..compiler.debugging.timing import Statistics, Timing
 from ..dialects import ir
-from ..dialects.ir.parsing import parse_module
+from ..dialects.ir.parsing import parse_module, text_or_bytecode
 from ..passes.pipeline import Instrumentation, Pipeline
 from ..passes.registry import suggestion
 from ..passes.remarks import collect_remarks
 from . import command_line
 from .opt import opt_arguments, pass_flags, pass_help
-from .opt.chunks import Chunk, split_input
+from .opt.module_checks import check_registered, check_round_trip
 from .opt.opt_arguments import text_form
 from .opt.pass_flags import PassFlag
-from .opt.plugins import load_module
-from .opt.registered import check_registered
-from .opt.round_trip import check_round_trip
 from .opt.verify_diagnostics import check_diagnostics
 from .supervisor import Activity, supervise
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A part of the input: text, or bytecode, which is never split."""
+
+    source: str | bytes
+    name: str
+
+    @property
+    def text(self) -> str:
+        return self.source if isinstance(self.source, str) else ""
 
 
 @dataclass(frozen=True)
@@ -263,6 +276,56 @@ class OptTool:
             return ir.HeadraceError(crash)
         hint = "--mlir-pass-pipeline-crash-reproducer=FILE saves the input of the passes"
         return ir.HeadraceError(crash, ir.Diagnostic("note", hint))
+
+
+def split_input(data: bytes, name: str, marker: str | None) -> list[Chunk]:
+    """The chunks between lines that begin with ``marker``; empty ones are dropped.
+
+    A chunk starts with as many empty lines as there are lines above it, so
+    that its locations are those in the whole file.
+    """
+    source = text_or_bytecode(data, name)
+    if isinstance(source, bytes) or not marker:
+        return [Chunk(source, name)]
+    chunks: list[Chunk] = []
+    lines = 0
+    for part in re.split(rf"^[ \t]*{re.escape(marker)}.*$", source, flags=re.MULTILINE):
+        if part.strip():
+            chunks.append(Chunk("\n" * lines + part, name))
+        lines += part.count("\n")
+    return chunks or [Chunk("", name)]
+
+
+def load_module(path: str) -> None:
+    """Runs a file of ``--load-module``, which adds its passes with ``register_pass``.
+
+    Raises HeadraceError, with the line in that file, if it cannot be run.
+    """
+    file = Path(path)
+    if not file.is_file():
+        raise ir.HeadraceError(f"cannot read '{path}': no such file")
+    name = f"headrace_module_{file.stem}"
+    spec = spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise ir.HeadraceError(f"'{path}' is no Python file")
+    module = module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look their module up
+    try:
+        spec.loader.exec_module(module)
+    except ir.HeadraceError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise ir.HeadraceError(
+            f"cannot load '{path}'{_line(error, path)}: {type(error).__name__}: {error}"
+        ) from error
+
+
+def _line(error: BaseException, path: str) -> str:
+    if isinstance(error, SyntaxError):
+        return f" (line {error.lineno})"
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == str(Path(path))]
+    return f" (line {lines[-1]})" if lines else ""
 
 
 def main() -> int:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..compiler.driver import CompileResult, compile_with
+from ..compiler.driver import compile_with
 from ..compiler.iree.element_types import Array, for_file, parse_tensor_type, relative_error
 from ..compiler.iree.runtime import check_values, choose_function, load_functions, run_program
 from ..compiler.metadata import FunctionInfo
@@ -57,7 +57,10 @@ def _main(argv: Sequence[str] | None, activity: Activity) -> int:
     rtol = _tolerance(arguments.rtol)
     inputs = _read_npz(arguments.inputs) if arguments.inputs is not None else []
     expected = _read_npz(arguments.expect) if arguments.expect is not None else None
-    compiled = None if _is_program(arguments.input) else _compile(arguments, activity)
+    compiled = None
+    if not _is_program(arguments.input):
+        source, options = Path(arguments.input), compile_options(arguments)
+        compiled = compile_with(source, options, [activity])
     # Not before: it would stay if a compilation has to be killed.
     with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
         if compiled is None:
@@ -66,22 +69,19 @@ def _main(argv: Sequence[str] | None, activity: Activity) -> int:
             compiled.save(vmfb := str(Path(folder, "program.vmfb")))
         function = choose_function(load_functions(vmfb), arguments.function)
         if expected is not None:
-            expected = _check_expected(function, expected)
+            types = [result.type for result in function.results]
+            expected = check_values(expected, types, function.devices, ("expected", "result"))
         results = run_program(vmfb, function, inputs)
     if arguments.outputs is not None:
         write_output(arguments.outputs, _npz(results))
     mismatches = _report(function, results, expected, rtol)
     if mismatches:
-        options = given_compile_arguments(arguments)
+        given = given_compile_arguments(arguments)
         files = (arguments.input, arguments.inputs, str(arguments.expect))
-        rerun = Rerun(*files, options, is_compiled=compiled is None)
+        rerun = Rerun(*files, given, is_compiled=compiled is None)
         for note in mismatch_notes(mismatches, function, rerun):
             print(ir.Diagnostic("note", note), file=sys.stderr)
     return 1 if mismatches else 0
-
-
-def _compile(arguments: argparse.Namespace, activity: Activity) -> CompileResult:
-    return compile_with(Path(arguments.input), compile_options(arguments), [activity])
 
 
 def _checked_program(arguments: argparse.Namespace) -> str:
@@ -155,11 +155,6 @@ def _npz(results: Sequence[Array]) -> bytes:
             with archive.open(f"result{index}.npy", "w") as file:
                 np.lib.format.write_array(file, for_file(result), allow_pickle=False)
     return buffer.getvalue()
-
-
-def _check_expected(function: FunctionInfo, expected: Sequence[Array]) -> list[Array]:
-    types = [r.type for r in function.results]
-    return check_values(expected, types, function.devices, ("expected", "result"))
 
 
 def _report(

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from ...dialects import ir
 from ...dialects.device_counts import DeviceCounts
-from ...dialects.ops.collectives import device_ids_fault
-
-_TABLES = ("replica_groups", "source_target_pairs")
+from ...dialects.ops.device_tables import highest_device_id
 
 
 class Contents:
@@ -40,21 +38,10 @@ class Contents:
         """
         counts = DeviceCounts.of(self.module, "mhlo")
         if not counts.are_stated:
-            return wanted or self._highest_device_id() + 1
+            return wanted or highest_device_id(self.ops) + 1
         if wanted not in (None, counts.devices):
             raise ir.HeadraceError(
                 f"the module is for {counts.devices} devices (mhlo.num_replicas * "
                 f"mhlo.num_partitions), --devices={wanted} does not fit"
             )
         return counts.devices
-
-    def _highest_device_id(self) -> int:
-        highest = 0
-        for op in self.ops:
-            for name in _TABLES:
-                if name in op.attributes:
-                    ids = op.attributes[name]
-                    # What is no such table, passes refuse.
-                    if isinstance(ids, ir.DenseIntElementsAttr) and not device_ids_fault(name, ids):
-                        highest = max([highest, *ids])
-        return highest

@@ -15,7 +15,7 @@ from typing import Any
 from ...dialects import ir
 from ...dialects.device_counts import DeviceCounts
 from ...dialects.input_checks import check_device_counts
-from ...dialects.ir.parsing import parse_module
+from ...dialects.ir.parsing import parse_module, text_or_bytecode
 from ...dialects.upstream.stablehlo import call_target
 from ...passes.frontend.collectives.collectives import STABLEHLO_FORMS
 from ...passes.frontend.per_device.dimension_tilings import ANNOTATION, TO_GLOBAL, TO_LOCAL
@@ -29,7 +29,6 @@ from .jax_handover import AUTOMATIC, per_device_text
 # Or one of JAX's own objects: Lowered, Exported, a module of jaxlib's.
 Source = ir.Module | ir.Operation | ir.OpView | str | bytes | Path
 
-_BYTECODE = b"ML\xefR"
 # A portable artifact names its producer in the header; plain bytecode has MLIR.
 _ARTIFACT = re.compile(rb"ML\xefR.StableHLO_v", re.DOTALL)
 _JAX_HINT = "call headrace.jax.to_stablehlo(fn, *args) on the JAX function and pass its result"
@@ -101,12 +100,7 @@ def _decode(data: bytes, name: str) -> str | bytes:
         start = artifact.start()
         size = int.from_bytes(data[max(start - 4, 0) : start], "little")
         return read_artifact(data[start : start + size] if start else data, name)
-    if data.startswith(_BYTECODE):
-        return data
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise ir.HeadraceError(f"'{name}' is neither MLIR text nor MLIR bytecode") from None
+    return text_or_bytecode(data, name)
 
 
 def _refuse_other_text(text: str, name: str) -> None:

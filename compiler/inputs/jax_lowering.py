@@ -12,7 +12,7 @@ from .jax_handover import per_device_text
 
 def to_stablehlo(fn: Any, *args: Any, **kwargs: Any) -> str:
     """See ``headrace.jax.to_stablehlo``, which is this."""
-    jax = import_jax("headrace.jax.to_stablehlo")
+    jax = _import_jax()
     if not callable(fn):
         raise ir.HeadraceError(f"to_stablehlo takes a function, not {type(fn).__name__}")
     jitted: Any = fn if hasattr(fn, "trace") else jax.jit(fn, keep_unused=True)
@@ -52,11 +52,12 @@ def _argument_count(module: Any) -> int:
     return count - sum(VARIABLE in entry for entry in main.attributes["arg_attrs"])
 
 
-def import_jax(user: str) -> Any:
+def _import_jax() -> Any:
     """The ``jax`` package; HeadraceError with the command that installs it."""
     try:
         return import_module("jax")
     except ImportError as error:
         raise ir.HeadraceError(
-            f"{user} needs JAX, which cannot be imported ({error}): pip install 'headrace[jax]'"
+            f"headrace.jax.to_stablehlo needs JAX, which cannot be imported ({error}): "
+            "pip install 'headrace[jax]'"
         ) from error

@@ -23,12 +23,22 @@ from ...passes.pipeline import Instrumentation
 from .. import pipelines
 from ..unlowered import without_op
 from .flag_faults import TRIVIAL_PROGRAM, GivenFlag, check_cpu, check_flags
-from .tool_errors import tool_errors
 
 _LINE = re.compile(
     r"(?:(?P<file>[^\s:][^:]*):(?P<line>\d+):(?P<column>\d+): )?"
     r"(?P<severity>error|warning|remark|note): (?P<message>.*)"
 )
+
+# What the tools beneath iree-compile say, whose own error only says that they failed: linkers
+# and assemblers (lld, ptxas), and LLVM, whose errors name no place in the program. They are
+# printed before IREE's own.
+# "iree-lld: error: ...", "ptxas fatal   : ...", "ptxas x.ptx, line 5; error   : ...",
+# "<unknown>:0: error: ...", "fatal error: ...", "LLVM ERROR: ...". What comes
+# before has no quote, "=" or "%": printed IR may hold any text.
+_TOOL_ERROR = re.compile(r"(?:[^\"'=%]*[\s:;])?(?:LLVM ERROR|fatal error|error|fatal)\s*: .*", re.I)
+# An error of MLIR's with its place is a diagnostic, and read as one.
+_PLACED = re.compile(r"[^\s:][^:]*:\d+:\d+: \w+: .*")
+_SHOWN_TOOL_ERRORS = 5
 
 # Ends an error of a tool that IREE ran: what the tool said follows as notes.
 _SEE_ABOVE = " (check above for more specific error messages)"
@@ -170,6 +180,23 @@ def parse_diagnostics(text: str) -> list[ir.Diagnostic]:
             place = (match["file"] or "", int(match["line"] or 0), int(match["column"] or 0))
             found.append(ir.Diagnostic(match["severity"], match["message"], *place))
     return found
+
+
+def tool_errors(text: str) -> list[str]:
+    """The error lines of tools in what iree-compile printed, each once, in their order.
+
+    Not those that name a place in the program, nor bare ``error: ...`` lines,
+    which are iree-compile's. Beyond five there is one line with their number.
+    """
+    found: dict[str, None] = {}
+    for line in map(str.strip, text.splitlines()):
+        own = _PLACED.fullmatch(line) or line.startswith("error: ")
+        if not own and _TOOL_ERROR.fullmatch(line):
+            found.setdefault(line.removeprefix("<unknown>:0: error: "))
+    shown = list(found)
+    if len(shown) > _SHOWN_TOOL_ERRORS:
+        shown[_SHOWN_TOOL_ERRORS:] = [f"and {len(shown) - _SHOWN_TOOL_ERRORS} more errors"]
+    return shown
 
 
 def _is_crash(ended: Ended, text: str) -> bool:

@@ -50,14 +50,15 @@ class ElementType:
         return (2.0 if bits <= 10 else 64.0) * 2.0**-bits
 
 
-_NARROW = {
-    "bfloat16": "BFLOAT_16",
-    "float8_e4m3fn": "FLOAT_8_E4M3_FN",
-    "float8_e5m2": "FLOAT_8_E5M2",
-    "float8_e4m3fnuz": "FLOAT_8_E4M3_FNUZ",
-    "float8_e5m2fnuz": "FLOAT_8_E5M2_FNUZ",
-    "float8_e8m0fnu": "FLOAT_8_E8M0_FNU",
-}
+_NARROW_TYPES = (
+    ElementType("bf16", np.dtype(ml_dtypes.bfloat16), "BFLOAT_16"),
+    ElementType("f8E4M3FN", np.dtype(ml_dtypes.float8_e4m3fn), "FLOAT_8_E4M3_FN"),
+    ElementType("f8E5M2", np.dtype(ml_dtypes.float8_e5m2), "FLOAT_8_E5M2"),
+    ElementType("f8E4M3FNUZ", np.dtype(ml_dtypes.float8_e4m3fnuz), "FLOAT_8_E4M3_FNUZ"),
+    ElementType("f8E5M2FNUZ", np.dtype(ml_dtypes.float8_e5m2fnuz), "FLOAT_8_E5M2_FNUZ"),
+    ElementType("f8E8M0FNU", np.dtype(ml_dtypes.float8_e8m0fnu), "FLOAT_8_E8M0_FNU"),
+)
+_NARROW = frozenset(t.dtype.name for t in _NARROW_TYPES)
 _TYPES = {
     t.name: t
     for t in (
@@ -66,12 +67,7 @@ _TYPES = {
         *(ElementType(f"si{n}", np.dtype(f"i{n // 8}"), f"SINT_{n}") for n in (8, 16, 32, 64)),
         *(ElementType(f"ui{n}", np.dtype(f"u{n // 8}"), f"UINT_{n}") for n in (8, 16, 32, 64)),
         *(ElementType(f"f{n}", np.dtype(f"f{n // 8}"), f"FLOAT_{n}") for n in (16, 32, 64)),
-        ElementType("bf16", np.dtype(ml_dtypes.bfloat16), "BFLOAT_16"),
-        ElementType("f8E4M3FN", np.dtype(ml_dtypes.float8_e4m3fn), "FLOAT_8_E4M3_FN"),
-        ElementType("f8E5M2", np.dtype(ml_dtypes.float8_e5m2), "FLOAT_8_E5M2"),
-        ElementType("f8E4M3FNUZ", np.dtype(ml_dtypes.float8_e4m3fnuz), "FLOAT_8_E4M3_FNUZ"),
-        ElementType("f8E5M2FNUZ", np.dtype(ml_dtypes.float8_e5m2fnuz), "FLOAT_8_E5M2_FNUZ"),
-        ElementType("f8E8M0FNU", np.dtype(ml_dtypes.float8_e8m0fnu), "FLOAT_8_E8M0_FNU"),
+        *_NARROW_TYPES,
     )
 }
 

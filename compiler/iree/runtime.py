@@ -66,14 +66,14 @@ def run_program(vmfb: str | Path, function: FunctionInfo, inputs: Sequence[Array
     that this machine cannot run, and for one that fails or crashes.
     """
     _check_runs_here(function)
-    arguments = check_inputs(function, inputs)
+    types = [argument.type for argument in function.arguments]
+    arguments = check_values(inputs, types, function.devices, ("input", "argument"))
     with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
         job = {
             "action": "invoke",
             "vmfb": str(Path(vmfb).resolve()),
             "function": function.name,
             "devices": function.devices,
-            "flags": [],
             "arguments": _write_arguments(function, arguments, Path(folder)),
             "results": function.devices * len(function.results),
             "folder": folder,
@@ -96,17 +96,11 @@ def _check_runs_here(function: FunctionInfo) -> None:
         )
 
 
-def check_inputs(function: FunctionInfo, inputs: Sequence[Array]) -> list[Array]:
-    """The inputs in the function's own element types; HeadraceError if they do not fit."""
-    return check_values(
-        inputs, [a.type for a in function.arguments], function.devices, ("input", "argument")
-    )
-
-
 def check_values(
     arrays: Sequence[Array], types: Sequence[str], devices: int, words: tuple[str, str]
 ) -> list[Array]:
-    """Arrays of ``[devices, *shape]`` in the element types of MLIR ``types``."""
+    """Arrays of ``[devices, *shape]`` in the element types of MLIR ``types``; HeadraceError,
+    in those ``words``, if they do not fit."""
     word, role = words
     if len(arrays) != len(types):
         raise ir.HeadraceError(

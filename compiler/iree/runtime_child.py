@@ -37,8 +37,6 @@ def inspect(job: dict[str, Any]) -> dict[str, Any]:
 
 def invoke(job: dict[str, Any]) -> dict[str, Any]:
     """Calls a function on ``local-task`` devices; results go to raw files."""
-    for flag in job["flags"]:
-        rt.flags.parse_flags(flag)
     instance = rt.VmInstance()
     driver = rt.get_driver("local-task")
     devices = [driver.create_default_device() for _ in range(job["devices"])]

@@ -21,28 +21,22 @@ PHASES = ("flow", "stream")
 _LAUNCHES = ("flow.dispatch", "flow.tensor.encode")
 
 
+Count = int | None  # None where it is not known
+
+
 @dataclass(frozen=True)
 class Phases:
-    """None where it is not known; all of it where nobody asked IREE for its phases."""
+    """All of it None where nobody asked IREE for its phases."""
 
-    dispatches: Annotated[
-        int | None,
-        "dispatches of one device's program, initialisers excluded",
-    ] = None
-    dispatches_per_run: Annotated[int | None, "the same, loop trips counted"] = None
-    encodes: Annotated[
-        int | None,
-        "packings of a whole tensor that are no dispatch of their own",
-    ] = None
-    encodes_per_run: Annotated[int | None, "the same, loop trips counted"] = None
-    launches: Annotated[int | None, "the sum of both"] = None
-    launches_per_run: Annotated[int | None, "the same, loop trips counted"] = None
-    bytes_written: Annotated[
-        int | None,
-        "what these write, padding of an encoding not counted",
-    ] = None
-    bytes_written_per_run: Annotated[int | None, "the same, loop trips counted"] = None
-    transient_bytes: Annotated[int | None, "largest sum of transient buffers alive at once"] = None
+    dispatches: Annotated[Count, "dispatches of one device's program, initialisers excluded"] = None
+    dispatches_per_run: Annotated[Count, "the same, loop trips counted"] = None
+    encodes: Annotated[Count, "packings of a whole tensor that are no dispatch of their own"] = None
+    encodes_per_run: Annotated[Count, "the same, loop trips counted"] = None
+    launches: Annotated[Count, "the sum of both"] = None
+    launches_per_run: Annotated[Count, "the same, loop trips counted"] = None
+    bytes_written: Annotated[Count, "what these write, padding of an encoding not counted"] = None
+    bytes_written_per_run: Annotated[Count, "the same, loop trips counted"] = None
+    transient_bytes: Annotated[Count, "largest sum of transient buffers alive at once"] = None
     overlap: Annotated[
         list[LoopOverlap] | None,
         "per loop what runs at once, see [pipelining.md](pipelining.md)",

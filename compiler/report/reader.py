@@ -44,22 +44,19 @@ class Matmul:
 
 def read_collectives(module: ir.Operation) -> list[Collective]:
     """All collectives, before lowering, with loops in ``scf`` form."""
-    found: list[Collective] = []
-    for op in ir.walk(module, bodies=False):
-        if not is_collective(op):
-            continue
-        found.append(
-            Collective(
-                op=op.name.removeprefix("headrace."),
-                element_type=str(ir.RankedTensorType(op.operands[0].type).element_type),
-                bytes=as_collective(op).received_bytes(),
-                trips=trips_of(op),
-                pipelined=ir.BoolAttr(op.attributes["pipelined"]).value,
-                reason=_text(op, PIPELINE_REASON),
-                wide_reason=_text(op, WIDE_REASON),
-            )
+    return [
+        Collective(
+            op=op.name.removeprefix("headrace."),
+            element_type=str(ir.RankedTensorType(op.operands[0].type).element_type),
+            bytes=as_collective(op).received_bytes(),
+            trips=trips_of(op),
+            pipelined=ir.BoolAttr(op.attributes["pipelined"]).value,
+            reason=_text(op, PIPELINE_REASON),
+            wide_reason=_text(op, WIDE_REASON),
         )
-    return found
+        for op in ir.walk(module, bodies=False)
+        if is_collective(op)
+    ]
 
 
 def read_matmuls(module: ir.Operation) -> list[Matmul]:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
-from typing import Annotated
+from typing import Annotated, Any, get_type_hints
 
 from ...passes.pipeline import Instrumentation, Step
 from ..iree.child import ChildResult
 from ..options import CompileOptions
 from ..pipelines import Settings
 from .encodings import EncodingFusion, EncodingReader, NotEncoded
-from .keys import as_json
 from .phases import Phases, read_phases
 from .reader import Collective, Matmul, Reader, wire_bytes
 from .timeline import Timeline, timeline
@@ -26,7 +25,10 @@ class PassTime:
 
 @dataclass(frozen=True)
 class Report:
-    """The keys of ``--report=FILE.json`` in their order."""
+    """The keys of ``--report=FILE.json`` in their order, with what they mean.
+
+    A field without a meaning is a part: its own keys stand in its place.
+    """
 
     collectives: Annotated[
         list[Collective],
@@ -74,8 +76,23 @@ class Report:
     options: Annotated[dict[str, object], "what the result depends on besides"]
     versions: Annotated[dict[str, str], "of headrace and the packages that the result depends on"]
 
-    def as_json(self) -> dict[str, object]:
-        return as_json(self)
+
+def meanings(kind: Any) -> Iterator[tuple[str, str]]:
+    """All keys of a report or a part in their order, with what they mean."""
+    for name, hint in get_type_hints(kind, include_extras=True).items():
+        if hasattr(hint, "__metadata__"):
+            yield name, hint.__metadata__[0]
+        else:
+            yield from meanings(hint)
+
+
+def as_json(report: Any) -> dict[str, object]:
+    """What ``json.dumps`` writes of a report."""
+    keys = [name for name, _ in meanings(type(report))]
+    found: dict[str, object] = {}
+    for name, value in asdict(report).items():
+        found |= {name: value} if name in keys else value
+    return found
 
 
 class ReportReaders:

@@ -6,5 +6,4 @@ Reading and writing text is in ``ir.parsing``, native passes in ``ir.native_pass
 
 from ..errors import *  # noqa: F403
 from .bindings import *  # noqa: F403
-from .cloning import *  # noqa: F403
 from .functions import *  # noqa: F403

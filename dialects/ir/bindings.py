@@ -13,7 +13,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import sys
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -302,6 +302,30 @@ def walk(root: Operation | OpView, *, bodies: bool = True) -> list[Operation]:
 
     root.operation.walk(visit if bodies else visit_tensor_op, ir.WalkOrder.PRE_ORDER)
     return found
+
+
+ValueMap = dict[Value, Value]
+
+
+def clone_op(op: Operation, values: ValueMap, ip: InsertionPoint) -> Operation:
+    """Clones ``op``, reading ``values[v]`` instead of ``v``, also inside it.
+
+    Adds the op's results to ``values``. A value that is not in there is read
+    as it is.
+    """
+    clone = op.clone(ip=ip).operation
+    for inner in walk(clone) if len(op.regions) else (clone,):
+        for index, operand in enumerate(inner.operands):
+            if operand in values:
+                inner.operands[index] = values[operand]
+    for old, new in zip(op.results, clone.results, strict=True):
+        values[old] = new
+    return clone
+
+
+def clone_ops(ops: Iterable[Operation], values: ValueMap, ip: InsertionPoint) -> list[Operation]:
+    """Clones ops in order; each may use the results of those before it."""
+    return [clone_op(op, values, ip) for op in ops]
 
 
 _capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer

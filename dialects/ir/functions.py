@@ -58,12 +58,8 @@ def set_function_type(function: Operation, inputs: Sequence[Type], results: Sequ
 def _read(function: Operation, name: str, count: int) -> list[Attributes]:
     if name not in function.attributes:
         return [{} for _ in range(count)]
-    return [_entries(DictAttr(entry)) for entry in ArrayAttr(function.attributes[name])]
-
-
-def _entries(dictionary: DictAttr) -> Attributes:
-    named = [dictionary[i] for i in range(len(dictionary))]
-    return {entry.name: entry.attr for entry in named}
+    entries = ArrayAttr(function.attributes[name])
+    return [{named.name: named.attr for named in DictAttr(entry)} for entry in entries]
 
 
 def _write(function: Operation, name: str, values: Sequence[Attributes]) -> None:

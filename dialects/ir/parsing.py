@@ -30,6 +30,16 @@ def printable(name: str) -> str:
     return name.encode(errors="replace").decode()
 
 
+def text_or_bytecode(data: bytes, name: str) -> str | bytes:
+    """Text without its byte order mark, bytecode as it is; HeadraceError for anything else."""
+    if data.startswith(_BYTECODE_MAGIC):
+        return data
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise HeadraceError(f"'{name}' is neither MLIR text nor MLIR bytecode") from None
+
+
 def parse_module(
     source: str | bytes, name: str, context: Context, *, implicit_module: bool = True
 ) -> Operation:
@@ -42,12 +52,9 @@ def parse_module(
     """
     name = printable(name)
     if isinstance(source, bytes):
-        if source.startswith(_BYTECODE_MAGIC):
-            return _parse_bytecode(source, name, context)
-        try:
-            source = source.decode()
-        except UnicodeDecodeError:
-            raise HeadraceError(f"'{name}' is neither MLIR text nor MLIR bytecode") from None
+        source = text_or_bytecode(source, name)
+    if isinstance(source, bytes):
+        return _parse_bytecode(source, name, context)
     if fault := text_fault(source):
         line = source.count("\n", 0, fault.start) + 1
         column = fault.start - source.rfind("\n", 0, fault.start)

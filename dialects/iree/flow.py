@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from .. import ir
 from ..upstream.linalg import TensorBuilder
 from ..upstream.tensor import dynamic_sizes
+from .dispatch import RETURN, create_region
 
 AFFINITY = "iree.abi.affinity"
 
@@ -57,15 +58,23 @@ def load_global(b: TensorBuilder, name: str, type_: ir.Type) -> ir.Value:
     return b.op("util.global.load", [], type_, {"global": symbol})
 
 
-def declare_global(name: str, type_: ir.Type, *, loc: ir.Location, ip: ir.InsertionPoint) -> None:
-    """A private ``util.global`` without initial value."""
+def declare_global(
+    name: str,
+    type_: ir.Type,
+    attributes: Mapping[str, ir.Attribute] | None = None,
+    *,
+    loc: ir.Location,
+    ip: ir.InsertionPoint,
+) -> None:
+    """A private ``util.global``, without initial value unless ``attributes`` have one."""
     with loc.context:
-        attributes: dict[str, ir.Attribute] = {
+        found: dict[str, ir.Attribute] = {
             "sym_name": ir.StringAttr.get(name),
             "sym_visibility": ir.StringAttr.get("private"),
             "type": ir.TypeAttr.get(type_),
+            **(attributes or {}),
         }
-    ir.Operation.create("util.global", attributes=attributes, loc=loc, ip=ip)
+    ir.Operation.create("util.global", attributes=found, loc=loc, ip=ip)
 
 
 def declare_constant(
@@ -77,15 +86,8 @@ def declare_constant(
     ip: ir.InsertionPoint,
 ) -> None:
     """A private ``util.global`` on a device, of typed elements that stay as they are."""
-    with loc.context:
-        attributes: dict[str, ir.Attribute] = {
-            "initial_value": values,
-            "stream.affinity": device,
-            "sym_name": ir.StringAttr.get(name),
-            "sym_visibility": ir.StringAttr.get("private"),
-            "type": ir.TypeAttr.get(values.type),
-        }
-    ir.Operation.create("util.global", attributes=attributes, loc=loc, ip=ip)
+    attributes = {"initial_value": values, "stream.affinity": device}
+    declare_global(name, values.type, attributes, loc=loc, ip=ip)
 
 
 def store_global(b: TensorBuilder, value: ir.Value, name: str) -> None:
@@ -158,23 +160,11 @@ def collective(
 
 def dispatch_region(op: ir.Operation) -> None:
     """Puts a pure op, whose results are static tensors, into a region of its own."""
-    loc = op.location
-    with loc.context:
-        segments = ir.DenseI32ArrayAttr.get([0, 0])  # result dims, workload
-    # The second region, for the workgroup count, stays empty.
-    region = ir.Operation.create(
-        "flow.dispatch.region",
-        results=[result.type for result in op.results],
-        attributes={"operandSegmentSizes": segments},
-        regions=2,
-        loc=loc,
-        ip=ir.InsertionPoint(op),
-    )
+    loc, types = op.location, [result.type for result in op.results]
+    region = create_region(types, loc=loc, ip=ir.InsertionPoint(op))
     block = ir.Block.create_at_start(region.regions[0], [], [])
     for old, new in zip(op.results, region.results, strict=True):
         old.replace_all_uses_with(new)
     op.detach_from_parent()
     block.append(op)
-    ir.Operation.create(
-        "flow.return", operands=list(op.results), loc=loc, ip=ir.InsertionPoint(block)
-    )
+    ir.Operation.create(RETURN, operands=list(op.results), loc=loc, ip=ir.InsertionPoint(block))

@@ -11,7 +11,15 @@ from typing import ClassVar
 
 from .. import ir
 from .base import HeadraceOp
-from .constraints import DYNAMIC, element_type_of, shape_of, shapes_agree, tensor_bytes
+from .constraints import (
+    DYNAMIC,
+    PlainTensor,
+    element_type_of,
+    shape_of,
+    shapes_agree,
+    tensor_bytes,
+)
+from .declaration import Operand, Result, attribute
 from .device_tables import device_ids_fault, grid_shape, groups_of
 
 REDUCTIONS = ("add", "mul", "max", "min", "umax", "umin", "and", "or", "xor")
@@ -38,6 +46,10 @@ class CollectiveOp(HeadraceOp):
     A class answers `gives_parts`, `ring_bytes` and `factors`, and one that only
     moves data `scale_rule` besides.
     """
+
+    input: Operand[PlainTensor]
+    pipelined: ir.BoolAttr = attribute(default_factory=lambda: ir.BoolAttr.get(False))
+    result: Result[PlainTensor]
 
     # Whether each device of a group gets another part, and not all the same.
     gives_parts: ClassVar[bool]

@@ -10,13 +10,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from .. import ir
 from .base import WIDE_REASON, HeadraceOp
 from .collective import CollectiveOp, Factors, MovingCollectiveOp, ReducingCollectiveOp, ScaleRule
-from .constraints import DYNAMIC, PlainTensor, element_type_of, shape_of
-from .declaration import Operand, Result, attribute
+from .constraints import DYNAMIC, element_type_of, shape_of
 from .device_tables import Groups, device_groups, device_ids_fault, grid_shape
-
-
-def _false() -> ir.BoolAttr:
-    return ir.BoolAttr.get(False)
 
 
 class AllGatherOp(MovingCollectiveOp, name="all_gather"):
@@ -25,11 +20,8 @@ class AllGatherOp(MovingCollectiveOp, name="all_gather"):
     The concatenation follows the order of the ids in the group.
     """
 
-    input: Operand[PlainTensor]
     dim: ir.IntegerAttr
     replica_groups: ir.DenseIntElementsAttr
-    pipelined: ir.BoolAttr = attribute(default_factory=_false)
-    result: Result[PlainTensor]
 
     gives_parts = False
 
@@ -52,11 +44,8 @@ class AllGatherOp(MovingCollectiveOp, name="all_gather"):
 class AllReduceOp(ReducingCollectiveOp, name="all_reduce"):
     """The group's inputs are reduced; every device gets the whole result."""
 
-    input: Operand[PlainTensor]
     reduction: ir.StringAttr
     replica_groups: ir.DenseIntElementsAttr
-    pipelined: ir.BoolAttr = attribute(default_factory=_false)
-    result: Result[PlainTensor]
 
     gives_parts = False
 
@@ -72,12 +61,9 @@ class AllReduceOp(ReducingCollectiveOp, name="all_reduce"):
 class ReduceScatterOp(ReducingCollectiveOp, name="reduce_scatter"):
     """The group's inputs are reduced; each device keeps its part along `dim`."""
 
-    input: Operand[PlainTensor]
     dim: ir.IntegerAttr
     reduction: ir.StringAttr
     replica_groups: ir.DenseIntElementsAttr
-    pipelined: ir.BoolAttr = attribute(default_factory=_false)
-    result: Result[PlainTensor]
 
     gives_parts = True
 
@@ -94,12 +80,9 @@ class AllToAllOp(MovingCollectiveOp, name="all_to_all"):
     """Splits along `split_dim`, sends part i to the group's i-th device, and
     concatenates what is received along `concat_dim`."""
 
-    input: Operand[PlainTensor]
     split_dim: ir.IntegerAttr
     concat_dim: ir.IntegerAttr
     replica_groups: ir.DenseIntElementsAttr
-    pipelined: ir.BoolAttr = attribute(default_factory=_false)
-    result: Result[PlainTensor]
 
     gives_parts = True
 
@@ -140,10 +123,7 @@ class CollectivePermuteOp(MovingCollectiveOp, name="collective_permute"):
     A device that is no target gets zeros (StableHLO, collective_permute).
     """
 
-    input: Operand[PlainTensor]
     source_target_pairs: ir.DenseIntElementsAttr
-    pipelined: ir.BoolAttr = attribute(default_factory=_false)
-    result: Result[PlainTensor]
 
     gives_parts = True
     table = "source_target_pairs"

@@ -15,6 +15,9 @@ verified by us. When IREE bundles IRDL it can go.
 
     register_operations(ToyOp)
 
+Ops may share fields in a base class without a name of its own: they come after those
+of the op, of their kind.
+
 Every attribute has to be there in the IR (IRDL cannot make one optional), so
 a default is filled in by the builder and always printed.
 """
@@ -42,6 +45,7 @@ class TypeConstraint(ir.Type):
         return True
 
 
+KINDS = ("operand", "attribute", "result")
 ATTRIBUTE_KINDS = {
     "BoolAttr": "a boolean",
     "DenseI64ArrayAttr": "an array of i64",
@@ -56,7 +60,7 @@ class Field:
     """One operand, attribute or result of an op class."""
 
     name: str
-    kind: str  # "operand", "attribute" or "result"
+    kind: str  # one of KINDS
     optional: bool
     constraint: type[Any]
     default: Callable[[], ir.Attribute] | None = None
@@ -86,6 +90,7 @@ class DeclaredOp(ir.OpView):
     operations: ClassVar[dict[str, type["DeclaredOp"]]] = {}
     declared: ClassVar[tuple[Field, ...]] = ()
     fields_by_kind: ClassVar[dict[str, tuple[Field, ...]]] = {}
+    # Whether ``operandSegmentSizes`` tells which operands are there.
     segmented: ClassVar[bool] = False
     _ODS_REGIONS = (0, True)  # pyright: ignore[reportIncompatibleVariableOverride]
 
@@ -101,19 +106,13 @@ class DeclaredOp(ir.OpView):
             cls.operations[cls.OPERATION_NAME] = cls
             cls.declared = _declare_fields(cls)
             cls.fields_by_kind = {
-                kind: tuple(f for f in cls.declared if f.kind == kind)
-                for kind in ("operand", "attribute", "result")
+                kind: tuple(f for f in cls.declared if f.kind == kind) for kind in KINDS
             }
             cls.segmented = any(f.optional for f in cls.fields("operand"))
 
     @classmethod
     def fields(cls, kind: str) -> tuple[Field, ...]:
         return cls.fields_by_kind[kind]
-
-    @classmethod
-    def has_segments(cls) -> bool:
-        """Whether ``operandSegmentSizes`` tells which operands are there."""
-        return cls.segmented
 
     @classmethod
     def create(
@@ -156,7 +155,7 @@ class DeclaredOp(ir.OpView):
                     continue
                 if not field.optional:
                     raise TypeError(f"{cls.OPERATION_NAME} needs '{name}'")
-            if cls.has_segments():
+            if cls.segmented:
                 attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get(segments)
         operation = ir.Operation.create(
             cls.OPERATION_NAME,
@@ -179,7 +178,7 @@ class DeclaredOp(ir.OpView):
         raise KeyError(name)
 
     def segments(self) -> list[int]:
-        if not self.has_segments():
+        if not self.segmented:
             return [1] * len(self.fields("operand"))
         return list(ir.DenseI32ArrayAttr(self.attributes["operandSegmentSizes"]))
 
@@ -200,14 +199,16 @@ def _accessor(field: Field) -> property:
 
 
 def _declare_fields(cls: type[DeclaredOp]) -> tuple[Field, ...]:
-    """Turns the annotations of an op class into fields and accessors."""
+    """Turns the annotations of an op class and its bases into fields and accessors."""
     fields: list[Field] = []
     hints = typing.get_type_hints(cls)
-    for name in inspect.get_annotations(cls):
-        field = _field(name, hints[name], cls.__dict__.get(name))
-        fields.append(field)
-        setattr(cls, name, _accessor(field))
-    return tuple(fields)
+    for base in cls.__mro__[: cls.__mro__.index(DeclaredOp)]:
+        for name in inspect.get_annotations(base):
+            if get_origin(hints[name]) is not ClassVar:
+                field = _field(name, hints[name], vars(base).get(name))
+                fields.append(field)
+                setattr(cls, name, _accessor(field))
+    return tuple(sorted(fields, key=lambda field: KINDS.index(field.kind)))
 
 
 def _field(name: str, hint: Any, specifier: object) -> Field:

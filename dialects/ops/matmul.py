@@ -158,12 +158,10 @@ def matmul(
     lhs_scale: ir.Value | None = None,
     rhs_scale: ir.Value | None = None,
     bias: ir.Value | None = None,
-    result_scale: ir.Value | None = None,
-    epilogue: str = "none",
     loc: ir.Location,
     ip: ir.InsertionPoint,
 ) -> MatmulOp:
-    """Builds a MatmulOp; shapes and types as in its docstring."""
+    """Builds a MatmulOp without epilogue; shapes and types as in its docstring."""
     with loc.context:
         return MatmulOp.create(
             [result_type],
@@ -174,10 +172,8 @@ def matmul(
             lhs_scale=lhs_scale,
             rhs_scale=rhs_scale,
             bias=bias,
-            result_scale=result_scale,
             lhs_batch=ir.DenseI64ArrayAttr.get(list(lhs_batch)),
             rhs_batch=ir.DenseI64ArrayAttr.get(list(rhs_batch)),
             lhs_contracting=ir.DenseI64ArrayAttr.get(list(lhs_contracting)),
             rhs_contracting=ir.DenseI64ArrayAttr.get(list(rhs_contracting)),
-            epilogue=ir.StringAttr.get(epilogue),
         )

@@ -1,5 +1,7 @@
 """quantize and dequantize: the arithmetic around an fp8 value."""
 
+from typing import ClassVar, Literal
+
 from .. import ir
 from .base import HeadraceOp
 from .constraints import Fp8Tensor, WideTensor, element_type_of, scale_fault, shape_of, shapes_agree
@@ -8,13 +10,30 @@ from .declaration import Operand, Result, attribute
 SCALE_MODES = ("multiply", "divide")
 
 
-def _mode_fault(mode: str) -> str | None:
-    if mode in SCALE_MODES:
+class _ScalingOp(HeadraceOp):
+    """What both are: a conversion, and a scaling in the type of its wide side."""
+
+    scale: Operand[WideTensor] | None
+
+    # Which side that is; the scale has its element type.
+    wide: ClassVar[Literal["input", "result"]]
+
+    def verify_invariants(self) -> str | None:
+        shape, result = shape_of(self.operands[0]), shape_of(self.results[0])
+        if not shapes_agree(shape, result):
+            return f"result shape {result} is not the input's {shape}"
+        if self.scale is not None:
+            if element_type_of(self.scale) != element_type_of(getattr(self, self.wide)):
+                return f"the scale's element type is not the {self.wide}'s"
+            if fault := scale_fault(shape_of(self.scale), shape):
+                return fault
+        mode = ir.StringAttr(self.attributes["scale_mode"]).value
+        if mode not in SCALE_MODES:
+            return f"scale_mode must be one of {', '.join(SCALE_MODES)}, got '{mode}'"
         return None
-    return f"scale_mode must be one of {', '.join(SCALE_MODES)}, got '{mode}'"
 
 
-class QuantizeOp(HeadraceOp, name="quantize"):
+class QuantizeOp(_ScalingOp, name="quantize"):
     """`convert(clamp(input / scale))`, exactly as the source graph computed it.
 
     The division (or, with `scale_mode = "multiply"`, the multiplication) and
@@ -28,21 +47,11 @@ class QuantizeOp(HeadraceOp, name="quantize"):
     """
 
     input: Operand[WideTensor]
-    scale: Operand[WideTensor] | None
     scale_mode: ir.StringAttr = attribute(default_factory=lambda: ir.StringAttr.get("divide"))
     saturate: ir.BoolAttr = attribute(default_factory=lambda: ir.BoolAttr.get(True))
     result: Result[Fp8Tensor]
 
-    def verify_invariants(self) -> str | None:
-        shape = shape_of(self.input)
-        if not shapes_agree(shape, shape_of(self.result)):
-            return f"result shape {shape_of(self.result)} is not the input's {shape}"
-        if self.scale is not None:
-            if element_type_of(self.scale) != element_type_of(self.input):
-                return "the scale's element type is not the input's"
-            if fault := scale_fault(shape_of(self.scale), shape):
-                return fault
-        return _mode_fault(self.scale_mode.value)
+    wide = "input"
 
 
 def quantize(
@@ -68,7 +77,7 @@ def quantize(
         )
 
 
-class DequantizeOp(HeadraceOp, name="dequantize"):
+class DequantizeOp(_ScalingOp, name="dequantize"):
     """`convert(input) * scale`, in the result's element type.
 
     With `scale_mode = "divide"` the converted value is divided by the scale.
@@ -77,20 +86,10 @@ class DequantizeOp(HeadraceOp, name="dequantize"):
     """
 
     input: Operand[Fp8Tensor]
-    scale: Operand[WideTensor] | None
     scale_mode: ir.StringAttr = attribute(default_factory=lambda: ir.StringAttr.get("multiply"))
     result: Result[WideTensor]
 
-    def verify_invariants(self) -> str | None:
-        shape = shape_of(self.input)
-        if not shapes_agree(shape, shape_of(self.result)):
-            return f"result shape {shape_of(self.result)} is not the input's {shape}"
-        if self.scale is not None:
-            if element_type_of(self.scale) != element_type_of(self.result):
-                return "the scale's element type is not the result's"
-            if fault := scale_fault(shape_of(self.scale), shape):
-                return fault
-        return _mode_fault(self.scale_mode.value)
+    wide = "result"
 
 
 def dequantize(

@@ -68,25 +68,26 @@ class Scalars:
             attribute = ir.FloatAttr.get(type_, value, loc=self.loc)
         return self.op("arith.constant", [], type_, {"value": attribute})
 
+    def value(self, of: ir.Value | float, type_: ir.Type) -> ir.Value:
+        """``of``, a number as a constant."""
+        return of if isinstance(of, ir.Value) else self.constant(of, type_)
+
     def binary(self, name: str, a: ir.Value, b: ir.Value | int | float) -> ir.Value:
         """``arith.<name>`` of two values of one type; a number becomes a constant."""
-        if not isinstance(b, ir.Value):
-            b = self.constant(b, a.type)
-        return self.op(f"arith.{name}", [a, b], a.type)
+        return self.op(f"arith.{name}", [a, self.value(b, a.type)], a.type)
 
     def compare(self, predicate: str, a: ir.Value, b: ir.Value | int) -> ir.Value:
         """``arith.cmpi`` of integers."""
-        if not isinstance(b, ir.Value):
-            b = self.constant(b, a.type)
-        number = ir.IntegerAttr.get(self.integer_type(64), INTEGER_PREDICATES.index(predicate))
-        return self.op("arith.cmpi", [a, b], self.integer_type(1), {"predicate": number})
+        return self._compare("arith.cmpi", INTEGER_PREDICATES.index(predicate), a, b)
 
     def compare_floats(self, predicate: str, a: ir.Value, b: ir.Value | float) -> ir.Value:
         """``arith.cmpf`` of floats of one type."""
-        if not isinstance(b, ir.Value):
-            b = self.constant(b, a.type)
-        number = ir.IntegerAttr.get(self.integer_type(64), FLOAT_PREDICATES.index(predicate))
-        return self.op("arith.cmpf", [a, b], self.integer_type(1), {"predicate": number})
+        return self._compare("arith.cmpf", FLOAT_PREDICATES.index(predicate), a, b)
+
+    def _compare(self, name: str, predicate: int, a: ir.Value, b: ir.Value | float) -> ir.Value:
+        number = ir.IntegerAttr.get(self.integer_type(64), predicate)
+        operands = [a, self.value(b, a.type)]
+        return self.op(name, operands, self.integer_type(1), {"predicate": number})
 
     def select(self, condition: ir.Value, a: ir.Value, b: ir.Value) -> ir.Value:
         return self.op("arith.select", [condition, a, b], a.type)

@@ -75,12 +75,7 @@ class TensorBuilder:
 
     def fill(self, value: float | ir.Value, init: ir.Value) -> ir.Value:
         """``linalg.fill``, with a constant of a float tensor or a scalar."""
-        constant = self.scalars().constant
-        scalar = (
-            value
-            if isinstance(value, ir.Value)
-            else constant(value, tensor_type(init).element_type)
-        )
+        scalar = self.scalars().value(value, tensor_type(init).element_type)
         made = self._structured("linalg.fill", [scalar], init, {})
         self._fill_body(made, lambda _, arguments: arguments[0])
         return made.results[0]

@@ -90,17 +90,6 @@ class ForLoop:
         # Not len(range(...)), which cannot count so far.
         return max(0, -((lower - upper) // step)) if step > 0 else None
 
-    def is_inside(self, value: ir.Value) -> bool:
-        """Whether ``value`` is made in the loop, nested ops included."""
-        owner = value.owner
-        block: ir.Block | None = owner if isinstance(owner, ir.Block) else owner.operation.block
-        while block is not None:
-            if block == self.body:
-                return True
-            parent = block.owner.operation
-            block = parent.block if parent.parent is not None else None
-        return False
-
 
 def constant_value(value: ir.Value) -> int | None:
     """The integer of an ``arith.constant``; None for any other value."""

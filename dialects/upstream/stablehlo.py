@@ -11,6 +11,9 @@ import re
 from collections.abc import Sequence
 
 from .. import ir
+from .arith import Scalars
+from .linalg import with_element_type
+from .tensor import with_shape
 
 
 def i64_array(op: ir.Operation, name: str) -> list[int]:
@@ -72,14 +75,7 @@ def build(
     attributes: dict[str, ir.Attribute] | None = None,
 ) -> ir.Value:
     """One op ``stablehlo.<name>`` with one result, which is returned."""
-    return ir.Operation.create(
-        f"stablehlo.{name}",
-        results=[result_type],
-        operands=list(operands),
-        attributes=attributes,
-        loc=loc,
-        ip=ip,
-    ).results[0]
+    return Scalars(ip, loc).op(f"stablehlo.{name}", [*operands], result_type, attributes)
 
 
 def splat_constant(
@@ -100,24 +96,22 @@ def reshape(
     value: ir.Value, shape: Sequence[int], *, loc: ir.Location, ip: ir.InsertionPoint
 ) -> ir.Value:
     """A ``stablehlo.reshape`` to a static shape with as many elements."""
-    element = ir.RankedTensorType(value.type).element_type
-    return build(
-        "reshape", [value], ir.RankedTensorType.get(list(shape), element, loc=loc), loc=loc, ip=ip
-    )
+    return build("reshape", [value], with_shape(value.type, shape), loc=loc, ip=ip)
 
 
 def convert(
     value: ir.Value, element_type: ir.Type, *, loc: ir.Location, ip: ir.InsertionPoint
 ) -> ir.Value:
     """A ``stablehlo.convert`` to another element type."""
-    return build("convert", [value], _retyped(value, element_type, loc), loc=loc, ip=ip)
+    return build("convert", [value], with_element_type(value.type, element_type), loc=loc, ip=ip)
 
 
 def bitcast_convert(
     value: ir.Value, element_type: ir.Type, *, loc: ir.Location, ip: ir.InsertionPoint
 ) -> ir.Value:
     """A ``stablehlo.bitcast_convert`` to an element type of the same width."""
-    return build("bitcast_convert", [value], _retyped(value, element_type, loc), loc=loc, ip=ip)
+    type_ = with_element_type(value.type, element_type)
+    return build("bitcast_convert", [value], type_, loc=loc, ip=ip)
 
 
 def retargeted(op: ir.Operation, value: ir.Value, ip: ir.InsertionPoint) -> ir.Value:
@@ -126,10 +120,5 @@ def retargeted(op: ir.Operation, value: ir.Value, ip: ir.InsertionPoint) -> ir.V
     new = op.clone(ip).operation
     new.operands[0] = value
     element = ir.RankedTensorType(value.type).element_type
-    new.results[0].set_type(_retyped(op.results[0], element, op.location))
+    new.results[0].set_type(with_element_type(op.results[0].type, element))
     return new.results[0]
-
-
-def _retyped(value: ir.Value, element_type: ir.Type, loc: ir.Location) -> ir.RankedTensorType:
-    type_ = ir.RankedTensorType(value.type)
-    return ir.RankedTensorType.get(list(type_.shape), element_type, type_.encoding, loc=loc)

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .. import ir
-from .linalg import TensorBuilder, dims_map, tensor_type
-
-DYNAMIC = ir.ShapedType.get_dynamic_size()
+from .linalg import DYNAMIC as DYNAMIC, TensorBuilder, dims_map, tensor_type
 
 
 def splat(b: TensorBuilder, type_: ir.RankedTensorType, value: int) -> ir.Value:

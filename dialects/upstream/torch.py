@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from .. import ir
+from .arith import Scalars
 
 UNKNOWN = -1
 """The size of a dimension that is known at run time only."""
@@ -113,12 +114,5 @@ class TorchBuilder:
         type_: str,
         attributes: dict[str, ir.Attribute],
     ) -> ir.Value:
-        made = ir.Operation.create(
-            f"torch.{name}",
-            results=[ir.Type.parse(type_, self.loc.context)],
-            operands=list(operands),
-            attributes=attributes,
-            loc=self.loc,
-            ip=self.ip,
-        )
-        return made.results[0]
+        result = ir.Type.parse(type_, self.loc.context)
+        return Scalars(self.ip, self.loc).op(f"torch.{name}", [*operands], result, attributes)

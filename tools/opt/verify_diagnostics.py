@@ -59,15 +59,8 @@ def check_diagnostics(
             expected.remove(max(accepting, key=lambda e: len(e.text)))  # the strictest
         elif not only_expected:
             message = f"unexpected {diagnostic.severity}: {diagnostic.message}"
-            faults.append(
-                ir.Diagnostic(
-                    "error",
-                    message,
-                    diagnostic.file or name,
-                    diagnostic.line,
-                    diagnostic.column,
-                )
-            )
+            place = (diagnostic.file or name, diagnostic.line, diagnostic.column)
+            faults.append(ir.Diagnostic("error", message, *place))
     for missing in expected:
         where = f"on line {missing.line}" if missing.line else "without a place"
         message = f'expected {missing.kind} "{missing.text}" {where} was not produced'

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import headrace
 import pytest
-from headrace.compiler.iree.child import run_iree_compile
-from headrace.compiler.iree.tool_errors import tool_errors
+from headrace.compiler.iree.child import run_iree_compile, tool_errors
 from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
 from headrace.passes.targets.lookup import find_target

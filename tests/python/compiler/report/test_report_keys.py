@@ -10,8 +10,7 @@ from typing import Annotated, Any
 import headrace
 import pytest
 from headrace.compiler.options import CompileOptions, compile_option_list, option_name
-from headrace.compiler.report.keys import as_json, meanings
-from headrace.compiler.report.report import Report
+from headrace.compiler.report.report import Report, as_json, meanings
 from headrace.tools.command_line import ArgumentParser
 from headrace.tools.compile_arguments import add_compile_arguments, given_compile_arguments
 

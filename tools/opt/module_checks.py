@@ -1,4 +1,4 @@
-"""--verify-roundtrip: what is written is read back as the same module."""
+"""What headrace-opt checks of a module: that its ops are known, and ``--verify-roundtrip``."""
 
 from __future__ import annotations
 
@@ -18,6 +18,22 @@ _FORMS: dict[str, tuple[Callable[[ir.Operation], str | bytes], TextForm]] = {
     "generic text": (_FULL.text, _FULL),
     "bytecode": (bytecode_of, _FULL),
 }
+
+
+def check_registered(module: ir.Operation) -> None:
+    """Raises HeadraceError for the ops that neither MLIR nor headrace knows."""
+    context = module.context
+    known: dict[str, bool] = {}
+    found: list[ir.Diagnostic] = []
+    for op in ir.walk(module):
+        name = op.name
+        if name not in known:
+            known[name] = name.startswith("headrace.") or context.is_registered_operation(name)
+        if not known[name]:
+            hint = "--allow-unregistered-dialect accepts it"
+            found += ir.error_at(op, f"unregistered operation '{name}'; {hint}").diagnostics
+    if found:
+        raise ir.HeadraceError(*found)
 
 
 def check_round_trip(module: ir.Operation, name: str) -> None:
