@@ -16,7 +16,7 @@ def clone_op(op: Operation, values: ValueMap, ip: InsertionPoint) -> Operation:
     as it is.
     """
     clone = op.clone(ip=ip).operation
-    for inner in walk(clone) if len(op.regions) else (clone,):
+    for inner in walk(clone):
         for index, operand in enumerate(inner.operands):
             if operand in values:
                 inner.operands[index] = values[operand]
