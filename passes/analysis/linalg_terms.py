@@ -67,12 +67,6 @@ def place_of(map_: ir.AffineMap, loops: Place) -> Place | None:
     return tuple(found)
 
 
-def result_term(generic: ir.Operation) -> Term:
-    """The element of a pointwise generic's result, by its own loops."""
-    loops = tuple(range(maps_of(generic)[-1].n_dims))
-    return settled(Term(ir.operations_of(body_of(generic))[-1].operands[0], loops))
-
-
 def settled(term: Term) -> Term:
     """A body's argument as the element of the tensor that it stands for."""
     owner = term.value.owner
@@ -105,9 +99,7 @@ def _place_in(value: ir.Value, user: Term) -> Place:
     """A scalar from outside the body has no place."""
     if isinstance(value.type, ir.RankedTensorType):
         return user.place
-    owner = value.owner
-    block = owner if isinstance(owner, ir.Block) else owner.operation.block
-    return user.place if block.owner.operation.name == GENERIC else ()
+    return user.place if ir.block_of(value).owner.operation.name == GENERIC else ()
 
 
 def number_of(term: Term) -> float | None:

@@ -54,16 +54,8 @@ class ToPerDevice(Pass):
         if devices is None:
             raise ir.error_at(module, "the module has no mhlo.num_partitions")
         for function in ir.functions_of(module):
-            if _is_public(function):
+            if ir.is_public(function):
                 _localize(function, devices)
-
-
-def _is_public(function: ir.Operation) -> bool:
-    attributes = function.attributes
-    return (
-        "sym_visibility" not in attributes
-        or ir.StringAttr(attributes["sym_visibility"]).value == "public"
-    )
 
 
 # Calls: what is called on global tensors is inlined, so that all boundaries
@@ -82,7 +74,7 @@ def _inline_global_side(module: ir.Operation) -> None:
 def _mark_local_calls(module: ir.Operation) -> None:
     """Keeps the calls that are made on one device's tensors from inlining."""
     functions = {ir.StringAttr(f.attributes["sym_name"]).value: f for f in ir.functions_of(module)}
-    pending = [name for name, function in functions.items() if _is_public(function)]
+    pending = [name for name, function in functions.items() if ir.is_public(function)]
     seen = set(pending)
     kept = {name: _calls(function) for name, function in functions.items()}
     while pending:
@@ -177,7 +169,7 @@ def _separate_constants(function: ir.Operation) -> None:
     for op in ir.walk(function):
         if op.name != "stablehlo.constant":
             continue
-        users = [use.owner.operation for use in op.results[0].uses]
+        users = ir.users_of(op.results[0])
         for user in users if len(users) > 1 else ():
             if call_target(user) in (TO_LOCAL, ANNOTATION):
                 copy = op.clone(ir.InsertionPoint.after(op)).operation

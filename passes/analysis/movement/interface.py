@@ -113,9 +113,7 @@ def is_constant(value: ir.Value) -> bool:
 
 
 def _constant_behind(value: ir.Value) -> ir.Attribute | None:
-    op = ir.defining_op(value)
-    while op is not None and op.name in _ZERO_PRESERVING:
-        op = ir.defining_op(op.operands[0])
+    op = ir.maker_behind(value, _ZERO_PRESERVING)
     if op is None or op.name not in CONSTANTS:
         return None
     return op.attributes["value"]

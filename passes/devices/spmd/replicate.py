@@ -131,7 +131,7 @@ class Replicator:
 
     def _clone(self, op: ir.Operation, device: int, ip: ir.InsertionPoint) -> ir.Operation:
         clone = op.clone(ip=ip).operation
-        for inner in ir.walk(clone) if len(op.regions) else [clone]:
+        for inner in ir.walk(clone):
             for index, operand in enumerate(inner.operands):
                 copies = self._copies.get(operand)
                 if copies is not None:

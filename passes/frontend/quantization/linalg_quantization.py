@@ -110,10 +110,7 @@ class FoldLinalgScale(FoldDequantizeScale):
 
 def _place(step: ir.Operation, operand: int, place: tuple[int, ...]) -> tuple[int, ...]:
     """Empty for a scalar from outside the body."""
-    value = step.operands[operand]
-    op = ir.defining_op(value)
-    block = value.owner if op is None else op.block
-    return place if block == step.block else ()
+    return place if ir.block_of(step.operands[operand]) == step.block else ()
 
 
 def _fp8_source(value: ir.Value) -> ir.Value | None:
@@ -135,7 +132,7 @@ def _inputs(generic: ir.Operation) -> list[ir.Value]:
 
 
 def _users(generic: ir.Operation, number: int) -> list[ir.Operation]:
-    return [use.owner.operation for use in body_of(generic).arguments[number].uses]
+    return ir.users_of(body_of(generic).arguments[number])
 
 
 def _take_operand(
