@@ -76,7 +76,10 @@ def _mark_local_calls(module: ir.Operation) -> None:
     functions = {ir.StringAttr(f.attributes["sym_name"]).value: f for f in ir.functions_of(module)}
     pending = [name for name, function in functions.items() if ir.is_public(function)]
     seen = set(pending)
-    kept = {name: _calls(function) for name, function in functions.items()}
+    kept = {
+        name: [op for op in ir.walk(function) if op.name == "func.call"]
+        for name, function in functions.items()
+    }
     while pending:
         name = pending.pop()
         local = _local_calls(functions[name])
@@ -88,10 +91,6 @@ def _mark_local_calls(module: ir.Operation) -> None:
     for calls in kept.values():
         for call in calls:
             call.attributes["no_inline"] = ir.UnitAttr.get(module.context)
-
-
-def _calls(function: ir.Operation) -> list[ir.Operation]:
-    return [op for op in ir.walk(function) if op.name == "func.call"]
 
 
 def _callee(call: ir.Operation) -> str:
@@ -107,7 +106,7 @@ def _local_calls(function: ir.Operation) -> list[ir.Operation]:
             continue
         if call_target(op) == TO_LOCAL or any(v in local for v in op.operands):
             local.update(op.results)
-            local.update(a for r in op.regions for b in r.blocks for a in b.arguments)
+            local.update(a for b in ir.blocks_of(op) for a in b.arguments)
             if op.name == "func.call":
                 calls.append(op)
     return calls
@@ -119,10 +118,8 @@ def _localize(function: ir.Operation, devices: int) -> None:
     _separate_constants(function)
     body = ir.walk(function)[1:]
     ends = list(ir.operations_of(block)[-1].operands)
-    argument_entries, result_entries = (
-        ir.argument_attributes(function),
-        ir.result_attributes(function),
-    )
+    argument_entries = ir.argument_attributes(function)
+    result_entries = ir.result_attributes(function)
     tilings = Tilings(devices)
     for value, entries in [
         *zip(block.arguments, argument_entries, strict=True),
@@ -134,7 +131,7 @@ def _localize(function: ir.Operation, devices: int) -> None:
         tilings.visit(op)
     argument_texts = [tilings.text(v) for v in block.arguments]
     result_texts = [tilings.text(v) for v in ends]
-    values = [a for op in [function, *body] for a in _arguments(op)]
+    values = [a for op in [function, *body] for b in ir.blocks_of(op) for a in b.arguments]
     values += [result for op in body for result in op.results]
     # All tilings before any change: they are looked up by values and shapes.
     tiled = [(value, found) for value in values if any(found := tilings.of(value))]
@@ -158,10 +155,6 @@ def _localize(function: ir.Operation, devices: int) -> None:
         function, _with_shardings(argument_entries, argument_texts, function)
     )
     ir.set_result_attributes(function, _with_shardings(result_entries, result_texts, function))
-
-
-def _arguments(op: ir.Operation) -> list[ir.Value]:
-    return [a for region in op.regions for block in region.blocks for a in block.arguments]
 
 
 def _separate_constants(function: ir.Operation) -> None:
