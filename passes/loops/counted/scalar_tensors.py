@@ -22,6 +22,11 @@ def is_scalar_tensor(type_: ir.Type) -> bool:
     return isinstance(type_.element_type, ir.IntegerType | ir.IndexType)
 
 
+def is_integer(type_: ir.Type) -> bool:
+    """Whether it is an integer or index, or a rank-0 tensor of one."""
+    return isinstance(type_, ir.IntegerType | ir.IndexType) or is_scalar_tensor(type_)
+
+
 @dataclass(frozen=True)
 class _Computed:
     generic: ir.Operation
