@@ -40,8 +40,14 @@ def element_bits(value: ir.Value) -> int:
 
 
 def input_count(op: ir.Operation) -> int:
-    """How many operands a linalg op has before its outs."""
+    """How many operands a linalg op has before its outs, one for each result; not every
+    op says it itself."""
     return len(op.operands) - len(op.results)
+
+
+def inputs_of(op: ir.Operation) -> list[ir.Value]:
+    """The operands of a linalg op before its outs."""
+    return list(op.operands)[: input_count(op)]
 
 
 def is_bit_extend(op: ir.Operation) -> bool:

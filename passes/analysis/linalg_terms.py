@@ -44,13 +44,10 @@ def is_pointwise(op: ir.Operation) -> bool:
         return False
     if not is_parallel(op):
         return False
-    out = body_of(op).arguments[-1]
-    return maps_of(op)[-1] == _identity(op) and next(iter(out.uses), None) is None
-
-
-def _identity(generic: ir.Operation) -> ir.AffineMap:
-    with generic.context:
-        return ir.AffineMap.get_identity(maps_of(generic)[-1].n_dims)
+    out, map_ = body_of(op).arguments[-1], maps_of(op)[-1]
+    with op.context:
+        in_order = map_ == ir.AffineMap.get_identity(map_.n_dims)
+    return in_order and next(iter(out.uses), None) is None
 
 
 def place_of(map_: ir.AffineMap, loops: Place) -> Place | None:

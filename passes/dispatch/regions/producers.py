@@ -12,6 +12,7 @@ from ....dialects.upstream.generic import GENERIC, iterators_of, maps_of
 from ....dialects.upstream.linalg import tensor_type
 from ...analysis.elementwise import (
     input_count,
+    inputs_of,
     is_bit_extend,
     is_elementwise,
 )
@@ -210,9 +211,7 @@ def _is_decode(op: ir.Operation) -> bool:
 def _reads(op: ir.Operation) -> list[tuple[ir.Value, ir.AffineMap | None]]:
     """The tensors that an op computes from; None stands for the identity."""
     if op.name == GENERIC:
-        maps = maps_of(op)
-        inputs = list(op.operands)[: input_count(op)]
-        return list(zip(inputs, maps[: len(inputs)], strict=True))
+        return list(zip(inputs_of(op), maps_of(op)[: input_count(op)], strict=True))
     if op.name in (_ENCODE, _DECODE):
         return [(op.operands[0], None)]
     return []
