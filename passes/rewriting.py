@@ -60,13 +60,9 @@ class Rewriter:
         """The place right before ``op``."""
         return ir.InsertionPoint(op)
 
-    def after(self, op: ir.Operation | ir.OpView) -> ir.InsertionPoint:
-        """The place right after ``op``."""
-        return ir.InsertionPoint.after(op)
-
     def created(self, op: ir.Operation | ir.OpView) -> None:
         """Announces a new op with all in it, so that patterns may match on them."""
-        for made in ir.walk(op) if len(op.regions) else (op.operation,):
+        for made in ir.walk(op):
             self._worklist.add(made)
 
     def replace(self, op: ir.Operation | ir.OpView, values: Sequence[ir.Value]) -> None:
@@ -80,7 +76,7 @@ class Rewriter:
 
     def replace_uses(self, old: ir.Value, new: ir.Value) -> None:
         """Replaces all uses of ``old`` by ``new``."""
-        users = [use.owner.operation for use in old.uses]
+        users = ir.users_of(old)
         old.replace_all_uses_with(new)
         for user in users:
             self._worklist.add(user)
@@ -95,16 +91,15 @@ class Rewriter:
         The bindings do not ask: quirks.ERASED_WITH_USES.
         """
         operation = op.operation
-        for result in operation.results:
-            if next(iter(result.uses), None) is not None:
-                raise AssertionError(f"erasing '{operation.name}', which still has uses")
-        for nested in ir.walk(operation) if len(operation.regions) else (operation,):
+        if ir.is_used(operation):
+            raise AssertionError(f"erasing '{operation.name}', which still has uses")
+        for nested in ir.walk(operation):
             self._worklist.discard(nested)
         operation.erase()
 
     def erase_if_dead(self, op: ir.Operation | ir.OpView | None) -> None:
         """Erases a pure op without users. The caller vouches for purity."""
-        if op is not None and all(next(iter(r.uses), None) is None for r in op.operation.results):
+        if op is not None and not ir.is_used(op):
             self.erase(op)
 
 

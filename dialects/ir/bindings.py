@@ -13,7 +13,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -288,6 +288,8 @@ def walk(root: Operation | OpView, *, bodies: bool = True) -> list[Operation]:
     of a lowered module, and hold scalars only. A list, since a native walk may
     not meet ops that its own callback erases.
     """
+    if not len(root.operation.regions):  # most ops: no callback from native code
+        return [root.operation]
     found: list[Operation] = []
 
     def visit(op: Operation) -> ir.WalkResult:
@@ -314,7 +316,7 @@ def clone_op(op: Operation, values: ValueMap, ip: InsertionPoint) -> Operation:
     as it is.
     """
     clone = op.clone(ip=ip).operation
-    for inner in walk(clone) if len(op.regions) else (clone,):
+    for inner in walk(clone):
         for index, operand in enumerate(inner.operands):
             if operand in values:
                 inner.operands[index] = values[operand]
@@ -348,6 +350,36 @@ def defining_op(value: Value) -> Operation | None:
     """The op that makes ``value``; None for a block argument."""
     owner = value.owner
     return None if isinstance(owner, Block) else owner.operation
+
+
+def maker_behind(value: Value, passed: Collection[str]) -> Operation | None:
+    """The op that makes ``value``, past ops of the names in ``passed``: they hand on their
+    first operand."""
+    op = defining_op(value)
+    while op is not None and op.name in passed:
+        op = defining_op(op.operands[0])
+    return op
+
+
+def block_of(value: Value) -> Block:
+    """The block that ``value`` is made in, or is an argument of."""
+    owner = value.owner
+    return owner if isinstance(owner, Block) else owner.operation.block
+
+
+def users_of(value: Value) -> list[Operation]:
+    """The ops that read ``value``, once for each use: a list, so that uses may change."""
+    return [use.owner.operation for use in value.uses]
+
+
+def is_used(op: Operation | OpView) -> bool:
+    """Whether anything reads a result of ``op``."""
+    return any(next(iter(result.uses), None) is not None for result in op.operation.results)
+
+
+def all_operands(op: Operation | OpView) -> list[Value]:
+    """What ``op`` and the ops in it read, some of it made within."""
+    return [operand for each in walk(op) for operand in each.operands]
 
 
 def affine_position(expression: ir.AffineExpr) -> int:

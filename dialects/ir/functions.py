@@ -10,6 +10,7 @@ from .bindings import (
     DictAttr,
     FunctionType,
     Operation,
+    StringAttr,
     Type,
     TypeAttr,
     operations_of,
@@ -28,6 +29,15 @@ def functions_of(module: Operation) -> list[Operation]:
 
 def function_type(function: Operation) -> FunctionType:
     return FunctionType(TypeAttr(function.attributes["function_type"]).value)
+
+
+def is_public(function: Operation) -> bool:
+    """Whether others may call it, as they may what says nothing of that."""
+    attributes = function.attributes
+    return (
+        "sym_visibility" not in attributes
+        or StringAttr(attributes["sym_visibility"]).value == "public"
+    )
 
 
 def argument_attributes(function: Operation) -> list[Attributes]:

@@ -9,7 +9,7 @@ from math import prod
 from ...dialects import ir
 from ...dialects.headrace import MatmulOp
 from ...dialects.op_traits import CONTRACTIONS, OTHER_PRODUCTS, is_convolution
-from ...dialects.ops.constraints import integers, shape_of
+from ...dialects.ops.constraints import element_type_of, integers, shape_of
 from ...dialects.upstream.contraction import contraction_loops, scaled_contraction_loops
 from ...dialects.upstream.generic import GENERIC
 from .movement.values import is_positive_zero
@@ -113,8 +113,7 @@ def _linalg(op: ir.Operation) -> Contraction | None:
         )
     if is_positive_zero(init):
         init = None
-    elif not _is_f32(init.type):
-        element = ir.RankedTensorType(init.type).element_type
+    elif not isinstance(element := element_type_of(init), ir.F32Type):
         fault = fault or f"the dot stays wide: it adds to a value of {element}"
     return Contraction(
         op.operands[1 if swapped else 0],
@@ -128,10 +127,6 @@ def _linalg(op: ir.Operation) -> Contraction | None:
 
 def _free(loops: list[int], batch: list[int], sums: list[int]) -> list[int]:
     return [d for d in loops if d not in batch and d not in sums]
-
-
-def _is_f32(type_: ir.Type) -> bool:
-    return str(ir.RankedTensorType(type_).element_type) == "f32"
 
 
 def is_matmul(op: ir.Operation) -> bool:

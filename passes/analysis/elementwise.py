@@ -28,18 +28,9 @@ def positions(map_: ir.AffineMap) -> list[int]:
     return [ir.affine_position(e) for e in map_.results]
 
 
-def is_permutation(map_: ir.AffineMap) -> bool:
-    """Every loop exactly once, in any order."""
-    return map_.is_permutation
-
-
-def is_projected_permutation(map_: ir.AffineMap) -> bool:
-    """Some of the loops, each at most once."""
-    return map_.is_projected_permutation
-
-
-def bit_width(type_: ir.Type) -> int:
-    """Of a scalar type; 64 for index."""
+def element_bits(value: ir.Value) -> int:
+    """The width of a tensor's elements; 64 for index."""
+    type_ = tensor_type(value).element_type
     if isinstance(type_, ir.IntegerType):
         return type_.width
     if type(type_) in WIDTHS:
@@ -48,13 +39,15 @@ def bit_width(type_: ir.Type) -> int:
     return int(small_float[1]) if small_float is not None else 64
 
 
-def element_bits(value: ir.Value) -> int:
-    return bit_width(tensor_type(value).element_type)
-
-
 def input_count(op: ir.Operation) -> int:
-    """How many operands a linalg op has before its outs."""
+    """How many operands a linalg op has before its outs, one for each result; not every
+    op says it itself."""
     return len(op.operands) - len(op.results)
+
+
+def inputs_of(op: ir.Operation) -> list[ir.Value]:
+    """The operands of a linalg op before its outs."""
+    return list(op.operands)[: input_count(op)]
 
 
 def is_bit_extend(op: ir.Operation) -> bool:
@@ -68,11 +61,11 @@ def is_bit_extend(op: ir.Operation) -> bool:
         return False
     maps = maps_of(op)
     inputs = input_count(op)
-    if not inputs or not is_permutation(maps[-1]):
+    if not inputs or not maps[-1].is_permutation:
         return False
     result_bits = element_bits(op.results[0])
-    full = [i for i in range(inputs) if is_permutation(maps[i])]
-    if len(full) != 1 or not all(is_projected_permutation(m) for m in maps):
+    full = [i for i in range(inputs) if maps[i].is_permutation]
+    if len(full) != 1 or not all(m.is_projected_permutation for m in maps):
         return False
     return element_bits(op.operands[full[0]]) < result_bits and not has_index_semantics(op)
 
@@ -85,8 +78,8 @@ def is_broadcast(op: ir.Operation) -> bool:
     inputs = maps[: input_count(op)]
     return (
         bool(inputs)
-        and is_permutation(maps[-1])
-        and all(is_projected_permutation(m) and m.n_dims > len(m.results) for m in inputs)
+        and maps[-1].is_permutation
+        and all(m.is_projected_permutation and m.n_dims > len(m.results) for m in inputs)
         and not has_index_semantics(op)
     )
 

@@ -44,13 +44,10 @@ def is_pointwise(op: ir.Operation) -> bool:
         return False
     if not is_parallel(op):
         return False
-    out = body_of(op).arguments[-1]
-    return maps_of(op)[-1] == _identity(op) and next(iter(out.uses), None) is None
-
-
-def _identity(generic: ir.Operation) -> ir.AffineMap:
-    with generic.context:
-        return ir.AffineMap.get_identity(maps_of(generic)[-1].n_dims)
+    out, map_ = body_of(op).arguments[-1], maps_of(op)[-1]
+    with op.context:
+        in_order = map_ == ir.AffineMap.get_identity(map_.n_dims)
+    return in_order and next(iter(out.uses), None) is None
 
 
 def place_of(map_: ir.AffineMap, loops: Place) -> Place | None:
@@ -65,12 +62,6 @@ def place_of(map_: ir.AffineMap, loops: Place) -> Place | None:
                 return None
             found.append(None)
     return tuple(found)
-
-
-def result_term(generic: ir.Operation) -> Term:
-    """The element of a pointwise generic's result, by its own loops."""
-    loops = tuple(range(maps_of(generic)[-1].n_dims))
-    return settled(Term(ir.operations_of(body_of(generic))[-1].operands[0], loops))
 
 
 def settled(term: Term) -> Term:
@@ -105,9 +96,7 @@ def _place_in(value: ir.Value, user: Term) -> Place:
     """A scalar from outside the body has no place."""
     if isinstance(value.type, ir.RankedTensorType):
         return user.place
-    owner = value.owner
-    block = owner if isinstance(owner, ir.Block) else owner.operation.block
-    return user.place if block.owner.operation.name == GENERIC else ()
+    return user.place if ir.block_of(value).owner.operation.name == GENERIC else ()
 
 
 def number_of(term: Term) -> float | None:

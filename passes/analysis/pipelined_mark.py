@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from ...dialects import ir
 from ...dialects.headrace import is_collective
@@ -35,7 +35,7 @@ def forget_reason(op: ir.Operation) -> None:
 
 def mark_pipelined(ops: Iterable[ir.Operation]) -> None:
     """Sets ``pipelined`` on the collectives among copies of ops, nested ones included."""
-    for op in _all(ops):
+    for op in _within(ops):
         if is_collective(op):
             with op.context:
                 op.attributes["pipelined"] = ir.BoolAttr.get(True)
@@ -47,7 +47,7 @@ def mark_peeled(ops: Iterable[ir.Operation]) -> None:
 
     Each ``linalg.generic`` gets the mark: whether it is fused depends on it.
     """
-    for op in _all(ops):
+    for op in _within(ops):
         if may_be_product(op):
             with op.context:
                 op.attributes[PEELED] = ir.UnitAttr.get()
@@ -56,11 +56,10 @@ def mark_peeled(ops: Iterable[ir.Operation]) -> None:
 def give_reasons(ops: Iterable[ir.Operation], reason: str) -> None:
     """Gives a reason to those collectives, nested ones included, that are not
     pipelined and have none."""
-    for op in _all(ops):
+    for op in _within(ops):
         if is_collective(op) and not is_pipelined(op):
             give_reason(op, reason)
 
 
-def _all(ops: Iterable[ir.Operation]) -> Iterator[ir.Operation]:
-    for op in ops:
-        yield from ir.walk(op) if len(op.regions) else (op,)
+def _within(ops: Iterable[ir.Operation]) -> list[ir.Operation]:
+    return [inner for op in ops for inner in ir.walk(op)]

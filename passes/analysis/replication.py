@@ -209,7 +209,7 @@ class ReplicationAnalysis:
         name = ir.StringAttr(function.attributes["sym_name"]).value
         calls = self._calls.get(name, [])
         sources = [call.operands[number] for call in calls]
-        if calls and _is_private(function):
+        if calls and not ir.is_public(function):
             return self._same(*sources)
         sharding = _sharding(function, number)
         type_ = function.regions[0].blocks[0].arguments[number].type
@@ -263,14 +263,6 @@ def _terminator(block: ir.Block) -> ir.Operation:
 
 def _callee(call: ir.Operation) -> str:
     return ir.FlatSymbolRefAttr(call.attributes["callee"]).value
-
-
-def _is_private(function: ir.Operation) -> bool:
-    attributes = function.attributes
-    return (
-        "sym_visibility" in attributes
-        and ir.StringAttr(attributes["sym_visibility"]).value == "private"
-    )
 
 
 def _sharding(function: ir.Operation, number: int) -> str | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ...dialects import ir
 from ...dialects.op_traits import LOOPS
+from ...dialects.upstream.scf import constant_value
 
 _DEVICE = re.compile(r"@(?:dev|__device_)(\d+)")
 _CASTS = ("arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui", "arith.trunci")
@@ -29,11 +30,7 @@ def trips_of(op: ir.Operation) -> int | None:
 
 def constant(value: ir.Value) -> int | None:
     """The integer that ``value`` always is, through casts; None if unknown."""
-    op = ir.defining_op(_uncast(value))
-    if op is None or op.name != "arith.constant":
-        return None
-    attribute = op.attributes["value"]
-    return attribute.value if isinstance(attribute, ir.IntegerAttr) else None
+    return constant_value(_uncast(value))
 
 
 def loop_trips(loop: ir.Operation) -> int | None:

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from ...dialects import ir
 from ...dialects.iree.flow import dispatch_region
+from ..analysis.elementwise import inputs_of
 from ..base import Pass
 
 
@@ -33,9 +34,7 @@ class IsolateScalars(Pass):
 def _is_scalar(op: ir.Operation) -> bool:
     if not all(_has_one_element(value.type) for value in (*op.operands, *op.results)):
         return False
-    # Each result has an init; not every linalg op says how many operands are inputs.
-    inputs = list(op.operands)[: len(op.operands) - len(op.results)]
-    return any(not _is_constant(value) for value in inputs)
+    return any(not _is_constant(value) for value in inputs_of(op))
 
 
 def _has_one_element(type_: ir.Type) -> bool:

@@ -129,7 +129,7 @@ class _Placer:
                 self._devices[target] = self._devices[source]
 
     def _compute(self, op: ir.Operation) -> None:
-        ops = ir.walk(op) if len(op.regions) else [op]
+        ops = ir.walk(op)
         inputs = [v for each in ops for v in each.operands if v in self._devices]
         if not inputs:
             return
@@ -185,7 +185,7 @@ class _Placer:
         assert op is not None
         if not self._is_cloned(op):
             return []
-        ops = ir.walk(op) if len(op.regions) else [op]
+        ops = ir.walk(op)
         made = {result for inner in ops[1:] for result in inner.results}
         return [
             v for each in ops for v in each.operands if v not in made and self._is_shared(v, each)
@@ -205,7 +205,7 @@ class _Placer:
             self._copies[value, device] = load_global(b, name, value.type)
         elif self._is_cloned(op):
             clone = op.clone(ip=b.ip).operation
-            self._read_all_on(ir.walk(clone) if len(op.regions) else [clone], device)
+            self._read_all_on(ir.walk(clone), device)
             for old, new in zip(op.results, clone.results, strict=True):
                 self._copies[old, device] = new
         else:

@@ -44,13 +44,12 @@ class SpmdToDevices(Pass):
         function with collectives (run ``inline`` first), and a collective of
         IREE's own."""
         devices, partitions = self._counts(module)
-        body = module.regions[0].blocks[0]
-        functions = [op for op in ir.operations_of(body) if op.name == "func.func"]
+        functions = ir.functions_of(module)
         _check_calls(module, functions)
         _check_channels(module)
         replication = ReplicationAnalysis(module)
         for function in functions:
-            if _is_public(function) and len(function.regions[0].blocks):
+            if ir.is_public(function) and len(function.regions[0].blocks):
                 Replicator(function, devices, partitions, replication).replace()
 
     def _counts(self, module: ir.Operation) -> tuple[int, int]:
@@ -75,13 +74,6 @@ class SpmdToDevices(Pass):
         return counts
 
 
-def _is_public(function: ir.Operation) -> bool:
-    attributes = function.attributes
-    if "sym_visibility" not in attributes:
-        return True
-    return ir.StringAttr(attributes["sym_visibility"]).value == "public"
-
-
 def _check_channels(module: ir.Operation) -> None:
     """What IREE's input pipeline makes of a collective that was not raised."""
     for op in ir.walk(module, bodies=False):
@@ -99,7 +91,7 @@ def _check_calls(module: ir.Operation, functions: list[ir.Operation]) -> None:
     bound: dict[str, str] = {}
     for function in functions:
         name = ir.StringAttr(function.attributes["sym_name"]).value
-        if _is_public(function):
+        if ir.is_public(function):
             bound[name] = "is public"
         for op in ir.walk(function):
             if op.name.startswith("headrace."):

@@ -12,8 +12,8 @@ from ...dialects.iree.encoding import is_set_encoding
 from ...dialects.op_traits import VIEWS
 from ..rewriting import Miss
 from ..targets.lookup import TargetPass
-from ..targets.packing import Packing
-from .fusion.choice import FusionChoice, missed
+from ..targets.target import Target
+from .fusion.choice import choose, missed
 from .fusion.encoding_sources import find_source
 from .fusion.equal_encodings import merge_encodings
 from .fusion.hoisting import Hoister
@@ -58,9 +58,8 @@ class FuseEncodings(TargetPass):
 
     def run(self, module: ir.Operation) -> None:
         target = self.facts
-        choice = FusionChoice(target, self.experimental_multi_use_encoding_fusion)
         for block in _ordinary_blocks(module):
-            _BlockFuser(block, target.packing, choice).run()
+            _fuse_in(block, target, self.experimental_multi_use_encoding_fusion)
 
 
 def _ordinary_blocks(root: ir.Operation) -> list[ir.Block]:
@@ -79,40 +78,35 @@ def _ordinary_blocks(root: ir.Operation) -> list[ir.Block]:
     return found
 
 
-class _BlockFuser:
+def _fuse_in(block: ir.Block, target: Target, multi_use: bool) -> None:
     """Fuses the encodings of one block into the regions of that block."""
+    ops = ir.operations_of(block)
+    packing_ops = [op for op in ops if is_set_encoding(op) or op.name in VIEWS]
+    regions = [r for op in ops if (r := DispatchRegion.of(op)) is not None]
+    regions = [yield_once(region) for region in regions]
+    candidates = _candidates(merge_encodings(packing_ops, target.packing))
+    wanted = [r for r in regions if ir.address_of(r.op) in candidates]
+    for region in wanted:
+        resolve_dims(region)
+    if not wanted:
+        return
+    hoister = Hoister(block)
+    for region in wanted:
+        found = candidates[ir.address_of(region.op)]
+        chosen = choose(region, found, hoister, target, multi_use=multi_use)
+        if chosen:
+            fuse(chosen, hoister)
 
-    def __init__(self, block: ir.Block, limits: Packing, choice: FusionChoice) -> None:
-        self._block = block
-        self._limits = limits
-        self._choice = choice
 
-    def run(self) -> None:
-        ops = ir.operations_of(self._block)
-        packing_ops = [op for op in ops if is_set_encoding(op) or op.name in VIEWS]
-        regions = [r for op in ops if (r := DispatchRegion.of(op)) is not None]
-        regions = [yield_once(region) for region in regions]
-        candidates = self._candidates(merge_encodings(packing_ops, self._limits))
-        wanted = [r for r in regions if ir.address_of(r.op) in candidates]
-        for region in wanted:
-            resolve_dims(region)
-        if not wanted:
-            return
-        hoister = Hoister(self._block)
-        for region in wanted:
-            chosen = self._choice.choose(region, candidates[ir.address_of(region.op)], hoister)
-            if chosen:
-                fuse(chosen, hoister)
-
-    def _candidates(self, ops: Sequence[ir.Operation]) -> dict[int, list[Fusion]]:
-        """Encodings by the region that makes their source."""
-        found: dict[int, list[Fusion]] = {}
-        for op in ops:
-            if not is_set_encoding(op):
-                continue
-            source = find_source(op)
-            if isinstance(source, Miss):
-                missed(op, source)
-            elif source is not None:
-                found.setdefault(ir.address_of(source.region.op), []).append(Fusion(op, source))
-        return found
+def _candidates(ops: Sequence[ir.Operation]) -> dict[int, list[Fusion]]:
+    """Encodings by the region that makes their source."""
+    found: dict[int, list[Fusion]] = {}
+    for op in ops:
+        if not is_set_encoding(op):
+            continue
+        source = find_source(op)
+        if isinstance(source, Miss):
+            missed(op, source)
+        elif source is not None:
+            found.setdefault(ir.address_of(source.region.op), []).append(Fusion(op, source))
+    return found

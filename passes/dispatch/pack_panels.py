@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections import Counter
 from collections.abc import Iterable
@@ -12,11 +13,14 @@ from ...dialects import ir
 from ...dialects.iree.dispatch import RETURN, create_region
 from ...dialects.op_traits import RESHAPES, STORED
 from ...dialects.upstream.contraction import contraction_loops
-from ...dialects.upstream.linalg import TensorBuilder, dims_map, tensor_type
+from ...dialects.upstream.linalg import DYNAMIC, TensorBuilder, dims_map, tensor_type
 from ...dialects.upstream.tensor import with_shape
 from ..analysis.elementwise import is_bit_extend, is_broadcast
 from ..analysis.matmul_loops import COMPILATION_INFO, element_types, init_fill, is_free, refilled
+from ..remarks import remark
+from ..rewriting import Miss
 from ..targets.lookup import TargetPass
+from ..targets.tiling import F32_PRODUCT
 from .layouts.invariant_place import before_loops
 
 # Rows at once, and steps along the depth, for the target's columns of a panel: the sums then
@@ -41,7 +45,7 @@ class PackPanels(TargetPass):
 
     For target cpu and f32 matrices of static size whose columns fill panels. A
     weight that is constant, or computed for this product alone, is packed
-    where it is made, by ``set-encodings``.
+    where it is made, by ``set-encodings``. A remark says why not.
 
     Before:
         %y = linalg.matmul ins(%x, %w) outs(%zero) -> tensor<512x1024xf32>
@@ -57,25 +61,35 @@ class PackPanels(TargetPass):
         widths = self.facts.panels
         if not widths:
             return
-        plain = _PlainTensors()
-        candidates = [
-            product
-            for op in ir.walk(module, bodies=False)
-            if (product := _product_of(op, widths)) is not None
-            and all(plain.has(op.operands[place], place) for place in range(2))
-        ]
+        candidates: list[_Product] = []
+        plain_fault = functools.cache(_plain_fault)
+        for op in ir.walk(module, bodies=False):
+            found = _product_of(op, widths)
+            if isinstance(found, _Product):
+                faults = (plain_fault(op.operands[place], place) for place in range(2))
+                found = next((Miss(fault) for fault in faults if fault), found)
+            if isinstance(found, Miss):
+                _missed(op, found.reason)
+            elif found is not None:
+                candidates.append(found)
         readers = Counter(product.op.operands[1] for product in candidates)
         worth = self.facts.tiling.worth
         # All are chosen before any is rewritten: one may be another's weight.
-        chosen = [
-            product
-            for product in candidates
+        chosen: list[_Product] = []
+        for product in candidates:
             # Multiply-adds per element of the weight, which is written for them.
-            if product.rows * readers[product.op.operands[1]] >= worth
-        ]
-        packer = _Packer()
+            rows = product.rows * readers[product.op.operands[1]]
+            if rows >= worth:
+                chosen.append(product)
+            else:
+                _missed(product.op, f"its weight meets {rows} rows, from {worth} on it pays")
+        panels: _Panels = {}
         for product in chosen:
-            packer.pack(product)
+            _pack(product, panels)
+
+
+def _missed(op: ir.Operation, reason: str) -> None:
+    remark(op, f"weight not packed in panels: {reason}")
 
 
 @dataclass(frozen=True)
@@ -93,27 +107,35 @@ class _Product:
     rows_at_once: int
 
 
-def _product_of(op: ir.Operation, widths: tuple[int, ...]) -> _Product | None:
+def _product_of(op: ir.Operation, widths: tuple[int, ...]) -> _Product | Miss | None:
+    """None for what is no contraction, or is laid out or compiled as somebody has decided."""
     if not op.name.startswith("linalg.") or len(op.results) != 1 or not is_free(op):
         return None
     loops = contraction_loops(op)
-    if loops is None or element_types(op) != ("f32", "f32", "f32"):
+    if loops is None:
         return None
+    if element_types(op) != F32_PRODUCT:
+        return Miss("only those of f32 products are")
     match loops:
         case [[m, k], rhs, [out, n]] if out == m and rhs in ([k, n], [n, k]):
             by_rows = rhs == [k, n]
         case _:
-            return None
+            return Miss("the op is no product of two matrices, the first of rows")
     maker = ir.defining_op(op.operands[1])
     if maker is not None and maker.name in STORED:
-        return None  # packed once, by set-encodings
-    if not tensor_type(op.operands[0]).has_static_shape:
-        return None
+        return Miss("it is a constant or a global: set-encodings packs it once")
+    if any(DYNAMIC in tensor_type(operand).shape for operand in op.operands):
+        return Miss("a size is dynamic")
     rows, columns = tensor_type(op.operands[2]).shape
     width = _divisor(columns, widths)
+    if width is None:
+        return Miss(f"{columns} columns fill no panels of {' or '.join(map(str, widths))}")
     at_once = _divisor(rows, range(_MOST, _FEWEST - 1, -_ROWS))
-    if width is None or at_once is None:
-        return None
+    if at_once is None:
+        return Miss(
+            f"{rows} rows do not divide into workgroups of {_FEWEST} to {_MOST}, a multiple of "
+            f"{_ROWS} each"
+        )
     return _Product(op, by_rows, width, rows, at_once)
 
 
@@ -122,21 +144,10 @@ def _divisor(size: int, choices: Iterable[int]) -> int | None:
     return next((n for n in choices if size > 0 and size % n == 0), None)
 
 
-class _PlainTensors:
-    """Which tensors are in memory as they are, even if matmuls read them packed."""
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[ir.Value, int], bool] = {}
-
-    def has(self, value: ir.Value, place: int) -> bool:
-        """``place``: as which operand the matmuls read ``value``."""
-        key = (value, place)
-        if key not in self._known:
-            self._known[key] = _is_plain(value, place)
-        return self._known[key]
-
-
-def _is_plain(value: ir.Value, place: int) -> bool:
+def _plain_fault(value: ir.Value, place: int) -> str | None:
+    """Why a tensor would not be in memory as it is if matmuls read it packed, as their
+    operand ``place``; None if it would."""
+    name = ("its activation", "it")[place]
     through = 0  # the address of the reshape that leads on
     others = False
     while True:
@@ -147,11 +158,13 @@ def _is_plain(value: ir.Value, place: int) -> bool:
         )
         maker = ir.defining_op(value)
         if maker is None:
-            return True
+            return None
         if maker.name not in RESHAPES:
-            # A decode is repeated in its readers, and written nowhere.
-            is_written = not (is_bit_extend(maker) or is_broadcast(maker))
-            return is_written and (others or not maker.name.startswith("linalg."))
+            if is_bit_extend(maker) or is_broadcast(maker):
+                return f"{name} is decoded or spread where it is read, and written nowhere"
+            if others or not maker.name.startswith("linalg."):
+                return None
+            return f"{name} is computed for products alone, where set-encodings packs it"
         through, value = ir.address_of(maker), maker.operands[0]
 
 
@@ -159,26 +172,22 @@ def _multiplies(op: ir.Operation) -> bool:
     return op.name.startswith("linalg.") and contraction_loops(op) is not None
 
 
-class _Packer:
-    """Rewrites products; equal weights are packed once."""
-
-    def __init__(self) -> None:
-        self._panels: dict[tuple[ir.Value, bool, ir.Block], ir.Value] = {}
-
-    def pack(self, product: _Product) -> None:
-        op = product.op
-        place = before_loops(op, op.operands[1])
-        key = (op.operands[1], product.by_rows, place.block)
-        if key not in self._panels:
-            self._panels[key] = _panels(
-                TensorBuilder(ir.InsertionPoint(place), op.location), product
-            )
-        b = TensorBuilder(ir.InsertionPoint(op), op.location)
-        op.results[0].replace_all_uses_with(_with_panels(b, product, self._panels[key]))
-        op.erase()
+_Panels = dict[tuple[ir.Value, bool, ir.Block], ir.Value]
 
 
-def _panels(b: TensorBuilder, product: _Product) -> ir.Value:
+def _pack(product: _Product, panels: _Panels) -> None:
+    """Rewrites a product; equal weights are packed once, and then among ``panels``."""
+    op = product.op
+    place = before_loops(op, op.operands[1])
+    key = (op.operands[1], product.by_rows, place.block)
+    if key not in panels:
+        panels[key] = _packed_weight(TensorBuilder(ir.InsertionPoint(place), op.location), product)
+    b = TensorBuilder(ir.InsertionPoint(op), op.location)
+    op.results[0].replace_all_uses_with(_with_panels(b, product, panels[key]))
+    op.erase()
+
+
+def _packed_weight(b: TensorBuilder, product: _Product) -> ir.Value:
     """The weight as panels x depth x width."""
     weight, width = product.op.operands[1], product.width
     shape = tensor_type(weight).shape

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ...dialects import ir
-from ...dialects.ops.constraints import DYNAMIC, shape_of
+from ...dialects.ops.constraints import DYNAMIC, element_type_of, shape_of
 from ..base import Pass
 from ..rewriting import Pattern, Rewriter, apply_patterns
-from .indices.index_arithmetic import IndexBuilder, element_type, representable
+from .indices.index_arithmetic import IndexBuilder, representable
 from .indices.index_ranges import component_ranges
 from .indices.scatters import Scatter, gather_limits, neutral_element, read_scatter, vector_dim
 
@@ -70,22 +70,22 @@ def _index_operands(op: ir.Operation) -> list[int]:
 
 
 def _is_unsigned(value: ir.Value) -> bool:
-    element = element_type(value)
+    element = element_type_of(value)
     return isinstance(element, ir.IntegerType) and element.is_unsigned
 
 
 def _signed(b: IndexBuilder, value: ir.Value) -> ir.Value:
-    width = ir.IntegerType(element_type(value)).width
+    width = ir.IntegerType(element_type_of(value)).width
     if width == _WIDEST:
         shape = shape_of(value)
         most = b.op(
             "broadcast_in_dim",
             [b.constant(1 << 62, value, [])],
             shape,
-            element_type(value),
+            element_type_of(value),
             {"broadcast_dimensions": b.array()},
         )
-        value = b.op("minimum", [value, most], shape, element_type(value))
+        value = b.op("minimum", [value, most], shape, element_type_of(value))
     signed = ir.IntegerType.get_signless(32 if width < 32 else 64, b.loc.context)
     return b.op("convert", [value], shape_of(value), signed)
 
@@ -147,7 +147,7 @@ class UpdateOneWindow(Pattern[Scatter]):
 
     def rewrite(self, op: ir.Operation, match: Scatter, rewriter: Rewriter) -> None:
         b = IndexBuilder(rewriter.before(op), op.location)
-        operand, window, element = match.operand, match.window, element_type(match.operand)
+        operand, window, element = match.operand, match.window, element_type_of(match.operand)
         starts = [b.constant(0, match.indices, []) for _ in window]
         fits: ir.Value | None = None
         for number, (dim, most) in enumerate(zip(match.dims, match.most, strict=True)):
@@ -230,7 +230,7 @@ class WriteBeside(Pattern[Scatter]):
 
     def rewrite(self, op: ir.Operation, match: Scatter, rewriter: Rewriter) -> None:
         b = IndexBuilder(rewriter.before(op), op.location)
-        shape, element = shape_of(match.operand), element_type(match.operand)
+        shape, element = shape_of(match.operand), element_type_of(match.operand)
         first = match.dims[0]
         clamped, fits = _clamped_components(b, match)
         beside = b.constant(shape[first], clamped[0], shape_of(clamped[0]))
@@ -257,7 +257,7 @@ class WriteBeside(Pattern[Scatter]):
 
 
 def _neutral(scatter: Scatter) -> float | None:
-    return neutral_element(scatter.combiner or "", element_type(scatter.operand))
+    return neutral_element(scatter.combiner or "", element_type_of(scatter.operand))
 
 
 def _clamped_components(b: IndexBuilder, scatter: Scatter) -> tuple[list[ir.Value], ir.Value]:

@@ -54,16 +54,8 @@ class ToPerDevice(Pass):
         if devices is None:
             raise ir.error_at(module, "the module has no mhlo.num_partitions")
         for function in ir.functions_of(module):
-            if _is_public(function):
+            if ir.is_public(function):
                 _localize(function, devices)
-
-
-def _is_public(function: ir.Operation) -> bool:
-    attributes = function.attributes
-    return (
-        "sym_visibility" not in attributes
-        or ir.StringAttr(attributes["sym_visibility"]).value == "public"
-    )
 
 
 # Calls: what is called on global tensors is inlined, so that all boundaries
@@ -82,9 +74,12 @@ def _inline_global_side(module: ir.Operation) -> None:
 def _mark_local_calls(module: ir.Operation) -> None:
     """Keeps the calls that are made on one device's tensors from inlining."""
     functions = {ir.StringAttr(f.attributes["sym_name"]).value: f for f in ir.functions_of(module)}
-    pending = [name for name, function in functions.items() if _is_public(function)]
+    pending = [name for name, function in functions.items() if ir.is_public(function)]
     seen = set(pending)
-    kept = {name: _calls(function) for name, function in functions.items()}
+    kept = {
+        name: [op for op in ir.walk(function) if op.name == "func.call"]
+        for name, function in functions.items()
+    }
     while pending:
         name = pending.pop()
         local = _local_calls(functions[name])
@@ -96,10 +91,6 @@ def _mark_local_calls(module: ir.Operation) -> None:
     for calls in kept.values():
         for call in calls:
             call.attributes["no_inline"] = ir.UnitAttr.get(module.context)
-
-
-def _calls(function: ir.Operation) -> list[ir.Operation]:
-    return [op for op in ir.walk(function) if op.name == "func.call"]
 
 
 def _callee(call: ir.Operation) -> str:
@@ -115,7 +106,7 @@ def _local_calls(function: ir.Operation) -> list[ir.Operation]:
             continue
         if call_target(op) == TO_LOCAL or any(v in local for v in op.operands):
             local.update(op.results)
-            local.update(a for r in op.regions for b in r.blocks for a in b.arguments)
+            local.update(a for b in ir.blocks_of(op) for a in b.arguments)
             if op.name == "func.call":
                 calls.append(op)
     return calls
@@ -127,10 +118,8 @@ def _localize(function: ir.Operation, devices: int) -> None:
     _separate_constants(function)
     body = ir.walk(function)[1:]
     ends = list(ir.operations_of(block)[-1].operands)
-    argument_entries, result_entries = (
-        ir.argument_attributes(function),
-        ir.result_attributes(function),
-    )
+    argument_entries = ir.argument_attributes(function)
+    result_entries = ir.result_attributes(function)
     tilings = Tilings(devices)
     for value, entries in [
         *zip(block.arguments, argument_entries, strict=True),
@@ -142,7 +131,7 @@ def _localize(function: ir.Operation, devices: int) -> None:
         tilings.visit(op)
     argument_texts = [tilings.text(v) for v in block.arguments]
     result_texts = [tilings.text(v) for v in ends]
-    values = [a for op in [function, *body] for a in _arguments(op)]
+    values = [a for op in [function, *body] for b in ir.blocks_of(op) for a in b.arguments]
     values += [result for op in body for result in op.results]
     # All tilings before any change: they are looked up by values and shapes.
     tiled = [(value, found) for value in values if any(found := tilings.of(value))]
@@ -168,16 +157,12 @@ def _localize(function: ir.Operation, devices: int) -> None:
     ir.set_result_attributes(function, _with_shardings(result_entries, result_texts, function))
 
 
-def _arguments(op: ir.Operation) -> list[ir.Value]:
-    return [a for region in op.regions for block in region.blocks for a in block.arguments]
-
-
 def _separate_constants(function: ir.Operation) -> None:
     """A copy for each boundary, which may cut it, while others see it whole."""
     for op in ir.walk(function):
         if op.name != "stablehlo.constant":
             continue
-        users = [use.owner.operation for use in op.results[0].uses]
+        users = ir.users_of(op.results[0])
         for user in users if len(users) > 1 else ():
             if call_target(user) in (TO_LOCAL, ANNOTATION):
                 copy = op.clone(ir.InsertionPoint.after(op)).operation

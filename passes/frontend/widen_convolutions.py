@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ...dialects import ir
+from ...dialects.ops.constraints import element_type_of
 from ...dialects.upstream.stablehlo import build, convert, integer
 from ..base import Pass
 from ..rewriting import Pattern, Rewriter, apply_patterns
@@ -43,19 +44,15 @@ class WidenGroupedConvolution(Pattern[ir.Type]):
         """The element type to convert to."""
         if integer(op, "feature_group_count") == 1:
             return None
-        wide = _element(op.results[0])
-        if all(_element(operand) == wide for operand in op.operands):
+        wide = element_type_of(op.results[0])
+        if all(element_type_of(operand) == wide for operand in op.operands):
             return None
         return wide
 
     def rewrite(self, op: ir.Operation, match: ir.Type, rewriter: Rewriter) -> None:
         for index, operand in enumerate(op.operands):
-            if _element(operand) != match:
+            if element_type_of(operand) != match:
                 ip = rewriter.before(op)
                 wide = convert(operand, match, loc=op.location, ip=ip)
                 kept = build("optimization_barrier", [wide], wide.type, loc=op.location, ip=ip)
                 rewriter.set_operand(op, index, kept)
-
-
-def _element(value: ir.Value) -> ir.Type:
-    return ir.RankedTensorType(value.type).element_type

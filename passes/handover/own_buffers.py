@@ -131,9 +131,7 @@ class _Function:
 
 def _empty_behind(value: ir.Value) -> ir.Operation | None:
     """The ``tensor.empty`` that ``value`` is, or is a transfer of."""
-    op = ir.defining_op(value)
-    while op is not None and op.name == "flow.tensor.transfer":
-        op = ir.defining_op(op.operands[0])
+    op = ir.maker_behind(value, ("flow.tensor.transfer",))
     return op if op is not None and op.name == "tensor.empty" else None
 
 

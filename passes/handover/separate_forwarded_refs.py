@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ...dialects import ir
+from ...dialects.upstream.arith import Scalars
 from ..base import Pass
 
 # Those that IREE makes branches of, if they are not by now.
@@ -69,20 +70,7 @@ def _edges(op: ir.Operation) -> list[tuple[int, int]]:
 
 
 def _same_again(value: ir.Value, branch: ir.Operation) -> ir.Value:
-    ip, location = ir.InsertionPoint(branch), branch.location
-    i32 = ir.IntegerType.get_signless(32, branch.context)
-    one = ir.Operation.create(
-        "vm.const.i32",
-        results=[i32],
-        attributes={"value": ir.IntegerAttr.get(i32, 1)},
-        loc=location,
-        ip=ip,
-    )
-    select = ir.Operation.create(
-        "vm.select.ref",
-        results=[value.type],
-        operands=[one.results[0], value, value],
-        loc=location,
-        ip=ip,
-    )
-    return select.results[0]
+    s = Scalars(ir.InsertionPoint(branch), branch.location)
+    i32 = s.integer_type(32)
+    one = s.op("vm.const.i32", [], i32, {"value": ir.IntegerAttr.get(i32, 1)})
+    return s.op("vm.select.ref", [one, value, value], value.type)

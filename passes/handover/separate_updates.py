@@ -84,9 +84,7 @@ def _cut(op: ir.Operation) -> int | None:
     """The dimension along which what is inserted can be cut in two; None for
     a part of a tensor, which is in no buffer of its own, and where there is none."""
     source, target = op.operands[0], op.operands[1]
-    maker = ir.defining_op(source)
-    while maker is not None and maker.name in VIEWS:
-        maker = ir.defining_op(maker.operands[0])
+    maker = ir.maker_behind(source, VIEWS)
     if maker is not None and maker.name == "tensor.extract_slice":
         return None
     shape = tensor_type(source).shape

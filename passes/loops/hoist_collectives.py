@@ -75,6 +75,5 @@ def _hoist(loop: ForLoop) -> None:
                 result.replace_all_uses_with(values[result])
     # The last first: what a later one read has no reader then.
     for position in sorted(moved, reverse=True):
-        op = body.ops[position]
-        if all(next(iter(r.uses), None) is None for r in op.results):
-            op.erase()
+        if not ir.is_used(body.ops[position]):
+            body.ops[position].erase()

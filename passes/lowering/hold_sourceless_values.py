@@ -12,6 +12,7 @@ from ...dialects.op_traits import LINALG_PARALLEL
 from ...dialects.upstream.generic import GENERIC, is_parallel, maps_of
 from ...dialects.upstream.linalg import DYNAMIC, TensorBuilder, dims_map, element_of, tensor_type
 from ...dialects.upstream.tensor import dynamic_sizes
+from ..analysis.elementwise import inputs_of
 from ..base import Pass
 
 _DISPATCHED = ("linalg.", DISPATCH_REGION)
@@ -99,14 +100,12 @@ def _reduces(op: ir.Operation) -> bool:
     return op.name != GENERIC or not is_parallel(op)
 
 
-def _inputs(op: ir.Operation) -> list[ir.Value]:
-    return list(op.operands)[: len(op.operands) - len(op.results)]
-
-
 def _hold_inputs(op: ir.Operation, sourceless: dict[ir.Value, None]) -> None:
     """Where all inputs are sourceless; or one that IREE sums up on its own, to
     correct a product for the other's zero point."""
-    tensors = [(i, v) for i, v in enumerate(_inputs(op)) if isinstance(v.type, ir.RankedTensorType)]
+    tensors = [
+        (i, v) for i, v in enumerate(inputs_of(op)) if isinstance(v.type, ir.RankedTensorType)
+    ]
     made = [(i, v) for i, v in tensors if v in sourceless]
     if len(made) < len(tensors) and "quantized" not in op.name:
         return
@@ -123,7 +122,7 @@ def _uniform_terms(op: ir.Operation) -> list[tuple[ir.Operation, int]]:
     if is_parallel(op):
         return []
     (block,) = ir.blocks_of(op)
-    inputs = len(_inputs(op))
+    inputs = len(inputs_of(op))
     sums = list(block.arguments)[inputs:]
     found: list[tuple[ir.Operation, int]] = []
     for total, yielded in zip(sums, [*block.operations][-1].operands, strict=True):
@@ -148,7 +147,7 @@ def _is_uniform(value: ir.Value, op: ir.Operation) -> bool:
 def _read_terms(op: ir.Operation, terms: list[tuple[ir.Operation, int]]) -> None:
     """Makes each number an input without dimensions, which IREE reads as it does tensors."""
     b = TensorBuilder(ir.InsertionPoint(op), op.location)
-    inputs = _inputs(op)
+    inputs = inputs_of(op)
     added: list[ir.Value] = []
     for combiner, position in terms:
         value = combiner.operands[position]

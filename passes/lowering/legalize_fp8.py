@@ -8,14 +8,14 @@ from typing import ClassVar
 from ...dialects import ir
 from ...dialects.fp8 import fp8_format
 from ...dialects.headrace import DequantizeOp, QuantizeOp
+from ...dialects.op_traits import FLOAT_CONVERTS, SCALAR_MOVES
 from ...dialects.upstream.arith import Scalars
-from ...dialects.upstream.linalg import Body, TensorBuilder, tensor_type
+from ...dialects.upstream.linalg import Body, TensorBuilder, element_of, tensor_type
 from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
 from ..targets.fp8_support import Fp8Support
 from ..targets.lookup import TargetPass
 from .converts import bf16_rounding
 from .fp8.convert import from_fp8, to_fp8
-from .fp8.half_floats import refuse_half_floats
 from .fp8.resources import inline_resources
 from .fp8.scalars import legalize_scalars
 from .fp8.scales import blocking_of, join, scale_access, split
@@ -39,7 +39,28 @@ class LegalizeFp8(TargetPass):
         legalize_scalars(module, support)
         apply_patterns(module, [LowerQuantize(support), LowerDequantize(support)])
         if not support.half_floats:
-            refuse_half_floats(module, self.target)
+            _refuse_half_floats(module, self.target)
+
+
+def _refuse_half_floats(module: ir.Operation, target: str) -> None:
+    """Raises HeadraceError at the first op on bf16 or f16 that the target cannot compute.
+
+    IREE's vmvx moves bf16 and f16 values and converts bf16; for the rest its
+    own messages name ops that no user wrote.
+    """
+    for op in ir.walk(module):
+        if not op.name.startswith(("arith.", "math.")) or op.name in SCALAR_MOVES:
+            continue
+        for value in (*op.operands, *op.results):
+            element = element_of(value.type)
+            if isinstance(element, ir.BF16Type) and op.name in FLOAT_CONVERTS:
+                continue
+            if isinstance(element, ir.BF16Type | ir.F16Type):
+                raise ir.error_at(
+                    op,
+                    f"target {target} has no {element} arithmetic ('{op.name}'); "
+                    "write the program in f32 or compile it for target cpu",
+                )
 
 
 class LowerQuantize(Pattern[QuantizeOp]):
@@ -115,7 +136,10 @@ def _elementwise(
     b = TensorBuilder(rewriter.before(op), op.location)
     shape = list(tensor_type(op.input).shape)
     blocking = blocking_of(shape, None if scale is None else list(tensor_type(scale).shape))
-    others = [] if scale is None else [scale_access(b, scale, blocking)]
+    others: list[tuple[ir.Value, ir.AffineMap]] = []
+    if scale is not None:
+        loops = [group[0] for group in blocking.groups]
+        others.append(scale_access(b, scale, loops, len(blocking.shape)))
     value = b.elementwise(split(b, op.input, blocking), others, element, body)
     value = join(b, value, blocking, shape)
     if value.type != op.result.type:

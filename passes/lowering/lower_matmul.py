@@ -12,12 +12,13 @@ from ...dialects.fp8 import fp8_format
 from ...dialects.headrace import MatmulOp
 from ...dialects.ops.constraints import integers
 from ...dialects.upstream.arith import Scalars
-from ...dialects.upstream.linalg import TensorBuilder, dims_map, tensor_type
+from ...dialects.upstream.linalg import TensorBuilder, tensor_type
 from ..rewriting import Miss, Pattern, Rewriter, apply_patterns
 from ..targets.fp8_support import Fp8Support
 from ..targets.lookup import TargetPass
 from .converts import bf16_rounding
 from .fp8.convert import from_fp8, to_fp8
+from .fp8.scales import scale_access
 from .matmul.contraction import Dims, contract
 from .matmul.operand_types import OperandTypes, Sizes, bring_operand, operand_types, product_size
 
@@ -126,7 +127,8 @@ class LowerScaledMatmul(Pattern[OperandTypes]):
             return s.convert_float(bf16_rounding.round_in_f32(s, value, rounding), element)
 
         rank = tensor_type(value).rank
-        return b.elementwise(value, [_access(b, scale, range(rank), rank)], element, body), None
+        others = [scale_access(b, scale, range(rank), rank)]
+        return b.elementwise(value, others, element, body), None
 
     def _finish(
         self,
@@ -153,7 +155,7 @@ class LowerScaledMatmul(Pattern[OperandTypes]):
             return self._round(s, value, element)
 
         rank = tensor_type(product).rank
-        others = [_access(b, v, loops, rank) for _, v, loops in steps if v is not None]
+        others = [scale_access(b, v, loops, rank) for _, v, loops in steps if v is not None]
         return b.elementwise(product, others, element, body)
 
     def _round(self, s: Scalars, value: ir.Value, element: ir.Type) -> ir.Value:
@@ -161,17 +163,6 @@ class LowerScaledMatmul(Pattern[OperandTypes]):
         if format_ is None:
             return bf16_rounding.convert(s, value, element)
         return to_fp8(s, value, format_, self.support, saturate=True)
-
-
-def _access(
-    b: TensorBuilder, value: ir.Value, loops: Sequence[int], parallel: int
-) -> tuple[ir.Value, ir.AffineMap]:
-    """A scale or bias without its unit dimensions, and the loops it is read along."""
-    shape = list(tensor_type(value).shape)
-    units = [d for d, size in enumerate(shape) if size == 1]
-    kept = [loops[d] for d in range(len(shape)) if d not in units]
-    with b.loc:
-        return b.drop_unit_dims(value, units), dims_map(parallel, kept)
 
 
 def _relu(s: Scalars, value: ir.Value) -> ir.Value:

@@ -65,9 +65,7 @@ def _order_sort(op: ir.Operation) -> None:
 
 
 def _is_slice(value: ir.Value) -> bool:
-    op = ir.defining_op(value)
-    while op is not None and op.name in VIEWS:
-        op = ir.defining_op(op.operands[0])
+    op = ir.maker_behind(value, VIEWS)
     return op is not None and op.name == "tensor.extract_slice"
 
 

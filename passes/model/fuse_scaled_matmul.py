@@ -11,6 +11,7 @@ from ...dialects.headrace import matmul, quantize
 from ...dialects.op_traits import CONTRACTIONS
 from ...dialects.ops.base import WIDE_REASON
 from ...dialects.ops.constraints import DYNAMIC, element_type_of, is_per_tensor, shape_of
+from ...dialects.upstream.arith import Scalars
 from ...dialects.upstream.linalg import with_element_type
 from ..analysis.contractions import Contraction, contraction_of
 from ..analysis.fp8_values import (
@@ -232,28 +233,14 @@ def _factor(source: Fp8Value, stablehlo: bool) -> ir.Value | None:
     scale = source.scale
     if scale is None or source.dequantize is None:
         return None
-    loc, ip = source.dequantize.location, ir.InsertionPoint(source.dequantize)
-    f32 = with_element_type(scale.type, ir.F32Type.get(loc.context))
+    s = Scalars(ir.InsertionPoint(source.dequantize), source.dequantize.location)
+    f32 = with_element_type(scale.type, ir.F32Type.get(s.loc.context))
     if scale.type != f32:
-        scale = _create("stablehlo.convert" if stablehlo else "arith.extf", [scale], f32, loc, ip)
+        scale = s.op("stablehlo.convert" if stablehlo else "arith.extf", [scale], f32)
     if source.divides:
-        one = ir.FloatAttr.get(f32.element_type, 1.0, loc=loc)
+        one = ir.FloatAttr.get(f32.element_type, 1.0, loc=s.loc)
         value: dict[str, ir.Attribute] = {"value": ir.DenseElementsAttr.get_splat(f32, one)}
         dialect, divide = ("stablehlo", "divide") if stablehlo else ("arith", "divf")
-        ones = _create(f"{dialect}.constant", [], f32, loc, ip, value)
-        scale = _create(f"{dialect}.{divide}", [ones, scale], f32, loc, ip)
+        ones = s.op(f"{dialect}.constant", [], f32, value)
+        scale = s.op(f"{dialect}.{divide}", [ones, scale], f32)
     return carry_scale(source, scale)
-
-
-def _create(
-    name: str,
-    operands: list[ir.Value],
-    type_: ir.RankedTensorType,
-    loc: ir.Location,
-    ip: ir.InsertionPoint,
-    attributes: dict[str, ir.Attribute] | None = None,
-) -> ir.Value:
-    op = ir.Operation.create(
-        name, results=[type_], operands=operands, attributes=attributes, loc=loc, ip=ip
-    )
-    return op.results[0]

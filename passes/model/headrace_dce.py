@@ -33,7 +33,7 @@ class HeadraceDce(Pass):
         waiting = dict.fromkeys(ir.walk(module))
         while waiting:
             op, _ = waiting.popitem()
-            if op == module or _is_used(op) or not is_pure(op):
+            if op == module or ir.is_used(op) or not is_pure(op):
                 continue
             inside = dict.fromkeys(ir.walk(op))
             makers = {
@@ -46,7 +46,3 @@ class HeadraceDce(Pass):
                 waiting.pop(inner, None)
             op.erase()
             waiting.update(makers)
-
-
-def _is_used(op: ir.Operation) -> bool:
-    return any(next(iter(result.uses), None) is not None for result in op.results)

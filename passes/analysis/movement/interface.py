@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ....dialects import ir
@@ -93,6 +93,12 @@ class Movement:
         """``carry_scale`` for a per-axis scale."""
         return scale
 
+    def unchanged(self, scale: list[int], dims: Iterable[int], verb: str) -> list[int] | Miss:
+        """A per-axis scale behind an op that does something to those dimensions alone."""
+        if any(scale[dim] != 1 for dim in dims):
+            return Miss(f"'{self.op.name}' {verb} the dimension of a per-axis scale")
+        return scale
+
 
 Recognizer = Callable[[ir.Operation], Movement | Miss | None]
 
@@ -113,9 +119,7 @@ def is_constant(value: ir.Value) -> bool:
 
 
 def _constant_behind(value: ir.Value) -> ir.Attribute | None:
-    op = ir.defining_op(value)
-    while op is not None and op.name in _ZERO_PRESERVING:
-        op = ir.defining_op(op.operands[0])
+    op = ir.maker_behind(value, _ZERO_PRESERVING)
     if op is None or op.name not in CONSTANTS:
         return None
     return op.attributes["value"]
@@ -152,9 +156,15 @@ def same_axes(groups: Sequence[tuple[list[int], list[int]]], scale: list[int]) -
     return after
 
 
-def split_zeros(
-    op: ir.Operation, operands: Sequence[int]
-) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The data operands of an op that takes several: (copied, literal +0)."""
-    zeros = tuple(i for i in operands if is_positive_zero(op.operands[i]))
-    return tuple(i for i in operands if i not in zeros), zeros
+def joining(kind: type[Movement], operands: Sequence[int] | None = None) -> Recognizer:
+    """For an op that takes data from several operands (None: from all)."""
+
+    def recognize(op: ir.Operation) -> Movement | Miss | None:
+        given = range(len(op.operands)) if operands is None else operands
+        zeros = tuple(i for i in given if is_positive_zero(op.operands[i]))
+        data = tuple(i for i in given if i not in zeros)
+        if any(is_constant(op.operands[i]) for i in data):
+            return Miss(f"'{op.name}' fills in a constant that is not the literal +0")
+        return kind(op, data, zeros) if data else None
+
+    return recognize

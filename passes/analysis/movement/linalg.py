@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ....dialects import ir
-from ....dialects.ops.constraints import element_type_of
+from ....dialects.ops.constraints import element_type_of, shape_of
 from ....dialects.upstream.linalg import TensorBuilder, with_element_type
+from ....dialects.upstream.stablehlo import i64_array, integer
 from ....dialects.upstream.tensor import dynamic_sizes, with_shape
 from ...rewriting import Miss
 from .interface import (
@@ -15,17 +16,9 @@ from .interface import (
     Recognizer,
     is_constant,
     is_positive_zero,
+    joining,
     same_axes,
-    split_zeros,
 )
-
-
-def _integers(op: ir.Operation, name: str) -> list[int]:
-    return [int(i) for i in ir.DenseI64ArrayAttr(op.attributes[name])]
-
-
-def _shape(value: ir.Value) -> list[int]:
-    return list(ir.RankedTensorType(value.type).shape)
 
 
 @dataclass(frozen=True)
@@ -47,7 +40,7 @@ class _Reassociation(_TensorMovement):
     """tensor.collapse_shape and tensor.expand_shape."""
 
     def axes_after(self, scale: list[int], data: list[int]) -> list[int] | Miss:
-        before, result = data, _shape(self.op.results[0])
+        before, result = data, shape_of(self.op.results[0])
         groups: list[tuple[list[int], list[int]]] = []
         position = 0
         for dims in ir.ArrayAttr(self.op.attributes["reassociation"]):
@@ -76,27 +69,20 @@ class _Reassociation(_TensorMovement):
 
 class _ExtractSlice(_TensorMovement):
     def axes_after(self, scale: list[int], data: list[int]) -> list[int] | Miss:
-        result = _shape(self.op.results[0])
-        offsets, strides = (
-            _integers(self.op, "static_offsets"),
-            _integers(self.op, "static_strides"),
-        )
+        result = shape_of(self.op.results[0])
         if len(result) != len(data):
             return super().axes_after(scale, data)
-        for dim, size in enumerate(scale):
-            if size == 1:
-                continue
-            if size == DYNAMIC or (offsets[dim], strides[dim], result[dim]) != (0, 1, size):
-                return Miss("'tensor.extract_slice' cuts the dimension of a per-axis scale")
-        return scale
+        offsets = i64_array(self.op, "static_offsets")
+        ways = zip(offsets, i64_array(self.op, "static_strides"), result, scale, strict=True)
+        cut = (d for d, (*way, n) in enumerate(ways) if n == DYNAMIC or way != [0, 1, n])
+        return self.unchanged(scale, cut, "cuts")
 
 
 class _Pad(_TensorMovement):
     def axes_after(self, scale: list[int], data: list[int]) -> list[int] | Miss:
-        for dim, size in enumerate(scale):
-            if size != 1 and any(_integers(self.op, n)[dim] for n in ("static_low", "static_high")):
-                return Miss("'tensor.pad' pads the dimension of a per-axis scale")
-        return scale
+        margins = (i64_array(self.op, "static_low"), i64_array(self.op, "static_high"))
+        padded = (dim for dim, sizes in enumerate(zip(*margins, strict=True)) if any(sizes))
+        return self.unchanged(scale, padded, "pads")
 
     def retype(self, new: ir.Operation, element: ir.Type) -> None:
         terminator = ir.operations_of(new.regions[0].blocks[0])[-1]
@@ -107,9 +93,7 @@ class _Pad(_TensorMovement):
 
 class _Concat(_TensorMovement):
     def axes_after(self, scale: list[int], data: list[int]) -> list[int] | Miss:
-        if scale[ir.IntegerAttr(self.op.attributes["dim"]).value] != 1:
-            return Miss("'tensor.concat' joins along the dimension of a per-axis scale")
-        return scale
+        return self.unchanged(scale, [integer(self.op, "dim")], "joins along")
 
 
 class _Select(_TensorMovement):
@@ -141,7 +125,7 @@ class _Transpose(_Structured):
     def axes_after(self, scale: list[int], data: list[int]) -> list[int] | Miss:
         if DYNAMIC in scale:
             return super().axes_after(scale, data)
-        return [scale[d] for d in _integers(self.op, "permutation")]
+        return [scale[d] for d in i64_array(self.op, "permutation")]
 
     def move_scale(self, scale: ir.Value, after: list[int], ip: ir.InsertionPoint) -> ir.Value:
         new = self.op.clone(ip).operation
@@ -172,23 +156,8 @@ def _pad(op: ir.Operation) -> Movement | Miss:
 
 
 def _select(op: ir.Operation) -> Movement | Miss | None:
-    if not isinstance(op.results[0].type, ir.RankedTensorType):
-        return None
-    return _joined(_Select, op, (1, 2))
-
-
-def _concat(op: ir.Operation) -> Movement | Miss | None:
-    return _joined(_Concat, op, tuple(range(len(op.operands))))
-
-
-def _joined(
-    kind: type[Movement], op: ir.Operation, operands: tuple[int, ...]
-) -> Movement | Miss | None:
-    data, zeros = split_zeros(op, operands)
-    for i in data:
-        if is_constant(op.operands[i]):
-            return Miss(f"'{op.name}' fills in a constant that is not the literal +0")
-    return kind(op, data, zeros) if data else None
+    is_tensor = isinstance(op.results[0].type, ir.RankedTensorType)
+    return joining(_Select, (1, 2))(op) if is_tensor else None
 
 
 def _generic(op: ir.Operation) -> Movement | Miss | None:
@@ -234,7 +203,7 @@ RECOGNIZERS: dict[str, Recognizer] = {
     "linalg.transpose": _Transpose,
     "tensor.cast": _TensorMovement,
     "tensor.collapse_shape": _Reassociation,
-    "tensor.concat": _concat,
+    "tensor.concat": joining(_Concat),
     "tensor.expand_shape": _Reassociation,
     "tensor.extract_slice": _ExtractSlice,
     "tensor.pad": _pad,

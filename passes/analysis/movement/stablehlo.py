@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ....dialects import ir
+from ....dialects.ops.constraints import shape_of
 from ....dialects.upstream.linalg import with_element_type
+from ....dialects.upstream.stablehlo import i64_array, integer
 from ....dialects.upstream.tensor import with_shape
 from ...rewriting import Miss
 from .interface import (
     DYNAMIC,
     Movement,
     Recognizer,
-    is_constant,
     is_positive_zero,
+    joining,
     same_axes,
-    split_zeros,
 )
-
-
-def _integers(op: ir.Operation, name: str) -> list[int]:
-    return [int(i) for i in ir.DenseI64ArrayAttr(op.attributes[name])]
 
 
 @dataclass(frozen=True)
@@ -38,50 +35,41 @@ class _StablehloMovement(Movement):
         )
         return op.results[0]
 
-    def _on_scale(
-        self,
-        scale: ir.Value,
-        after: Sequence[int],
-        ip: ir.InsertionPoint,
-        attributes: dict[str, list[int]] | None = None,
-    ) -> ir.Value:
-        """The op itself, done on the scale."""
+
+class _OnScale(_StablehloMovement):
+    """An op that is done on the scale as on the data."""
+
+    def move_scale(self, scale: ir.Value, after: list[int], ip: ir.InsertionPoint) -> ir.Value:
         new = self.op.clone(ip).operation
         new.operands[0] = scale
         with new.context:
-            for name, values in (attributes or {}).items():
+            for name, values in self.attributes_on(shape_of(scale)).items():
                 new.attributes[name] = ir.DenseI64ArrayAttr.get(values)
         new.results[0].set_type(with_shape(scale.type, after))
         return new.results[0]
 
+    def attributes_on(self, scale: list[int]) -> dict[str, list[int]]:
+        """Attributes that are others on a scale of that shape."""
+        return {}
 
-class _Transpose(_StablehloMovement):
+
+class _Transpose(_OnScale):
     def axes_after(self, scale: list[int], data: list[int]) -> list[int] | Miss:
-        return [scale[d] for d in _integers(self.op, "permutation")]
-
-    def move_scale(self, scale: ir.Value, after: list[int], ip: ir.InsertionPoint) -> ir.Value:
-        return self._on_scale(scale, after, ip)
+        return [scale[d] for d in i64_array(self.op, "permutation")]
 
 
-class _Reverse(_StablehloMovement):
+class _Reverse(_OnScale):
     def axes_after(self, scale: list[int], data: list[int]) -> list[int] | Miss:
         return scale
 
-    def move_scale(self, scale: ir.Value, after: list[int], ip: ir.InsertionPoint) -> ir.Value:
-        return self._on_scale(scale, after, ip)
 
-
-class _Reshape(_StablehloMovement):
+class _Reshape(_OnScale):
     def axes_after(self, scale: list[int], data: list[int]) -> list[int] | Miss:
-        result = list(ir.RankedTensorType(self.op.results[0].type).shape)
-        groups = _reshape_groups(data, result)
+        groups = _reshape_groups(data, shape_of(self.op.results[0]))
         after = None if groups is None else same_axes(groups, scale)
         if after is None:
             return Miss("'stablehlo.reshape' merges or splits the dimension of a per-axis scale")
         return after
-
-    def move_scale(self, scale: ir.Value, after: list[int], ip: ir.InsertionPoint) -> ir.Value:
-        return self._on_scale(scale, after, ip)
 
 
 def _reshape_groups(
@@ -107,52 +95,46 @@ def _reshape_groups(
     return groups
 
 
-class _Broadcast(_StablehloMovement):
+class _Broadcast(_OnScale):
     def axes_after(self, scale: list[int], data: list[int]) -> list[int] | Miss:
         after = [1] * ir.RankedTensorType(self.op.results[0].type).rank
-        for size, dim in zip(scale, _integers(self.op, "broadcast_dimensions"), strict=True):
+        for size, dim in zip(scale, i64_array(self.op, "broadcast_dimensions"), strict=True):
             after[dim] = size
         return after
 
-    def move_scale(self, scale: ir.Value, after: list[int], ip: ir.InsertionPoint) -> ir.Value:
-        return self._on_scale(scale, after, ip)
 
+class _Slice(_OnScale):
+    # Each with what it is in a dimension of size 1.
+    cuts: ClassVar[dict[str, int]] = {"start_indices": 0, "limit_indices": 1, "strides": 1}
 
-class _Slice(_StablehloMovement):
     def axes_after(self, scale: list[int], data: list[int]) -> list[int] | Miss:
-        result = list(ir.RankedTensorType(self.op.results[0].type).shape)
-        return [1 if s == 1 else r for s, r in zip(scale, result, strict=True)]
+        return [
+            1 if s == 1 else r for s, r in zip(scale, shape_of(self.op.results[0]), strict=True)
+        ]
 
-    def move_scale(self, scale: ir.Value, after: list[int], ip: ir.InsertionPoint) -> ir.Value:
-        shape = list(ir.RankedTensorType(scale.type).shape)
-        names = {"start_indices": 0, "limit_indices": 1, "strides": 1}
-        attributes = {
+    def attributes_on(self, scale: list[int]) -> dict[str, list[int]]:
+        return {
             name: [
                 whole if size == 1 else value
-                for size, value in zip(shape, _integers(self.op, name), strict=True)
+                for size, value in zip(scale, i64_array(self.op, name), strict=True)
             ]
-            for name, whole in names.items()
+            for name, whole in self.cuts.items()
         }
-        return self._on_scale(scale, after, ip, attributes)
 
 
-class _DynamicSlice(_StablehloMovement):
+class _DynamicSlice(_Slice):
+    # Start indices are clamped, to 0 in a dimension of size 1.
+    cuts: ClassVar[dict[str, int]] = {"slice_sizes": 1}
+
     def axes_after(self, scale: list[int], data: list[int]) -> list[int] | Miss:
-        sizes = _integers(self.op, "slice_sizes")
-        return [1 if s == 1 else r for s, r in zip(scale, sizes, strict=True)]
-
-    def move_scale(self, scale: ir.Value, after: list[int], ip: ir.InsertionPoint) -> ir.Value:
-        # Start indices are clamped, to 0 in a dimension of size 1.
-        return self._on_scale(scale, after, ip, {"slice_sizes": after})
+        return self.attributes_on(scale)["slice_sizes"]  # which the result's type may not know
 
 
 class _Pad(_StablehloMovement):
     def axes_after(self, scale: list[int], data: list[int]) -> list[int] | Miss:
         names = ("edge_padding_low", "edge_padding_high", "interior_padding")
-        for dim, size in enumerate(scale):
-            if size != 1 and any(_integers(self.op, name)[dim] for name in names):
-                return Miss("'stablehlo.pad' pads the dimension of a per-axis scale")
-        return scale
+        margins = zip(*(i64_array(self.op, name) for name in names), strict=True)
+        return self.unchanged(scale, (d for d, sizes in enumerate(margins) if any(sizes)), "pads")
 
 
 class _Select(_StablehloMovement):
@@ -162,9 +144,7 @@ class _Select(_StablehloMovement):
 
 class _Concatenate(_StablehloMovement):
     def axes_after(self, scale: list[int], data: list[int]) -> list[int] | Miss:
-        if scale[ir.IntegerAttr(self.op.attributes["dimension"]).value] != 1:
-            return Miss("'stablehlo.concatenate' joins along the dimension of a per-axis scale")
-        return scale
+        return self.unchanged(scale, [integer(self.op, "dimension")], "joins along")
 
 
 def _pad(op: ir.Operation) -> Movement | Miss:
@@ -173,32 +153,19 @@ def _pad(op: ir.Operation) -> Movement | Miss:
     return _Pad(op, zeros=(1,))
 
 
-def _joining(kind: type[Movement], operands: Sequence[int] | None = None) -> Recognizer:
-    """For an op that takes data from several operands (None: from all)."""
-
-    def recognize(op: ir.Operation) -> Movement | Miss | None:
-        data, zeros = split_zeros(op, range(len(op.operands)) if operands is None else operands)
-        for i in data:
-            if is_constant(op.operands[i]):
-                return Miss(f"'{op.name}' fills in a constant that is not the literal +0")
-        return kind(op, data, zeros) if data else None
-
-    return recognize
-
-
 RECOGNIZERS: dict[str, Recognizer] = {
     "stablehlo.broadcast_in_dim": _Broadcast,
-    "stablehlo.concatenate": _joining(_Concatenate),
+    "stablehlo.concatenate": joining(_Concatenate),
     "stablehlo.dynamic_broadcast_in_dim": _StablehloMovement,
     "stablehlo.dynamic_reshape": _StablehloMovement,
     "stablehlo.dynamic_slice": _DynamicSlice,
-    "stablehlo.dynamic_update_slice": _joining(_StablehloMovement, (0, 1)),
+    "stablehlo.dynamic_update_slice": joining(_StablehloMovement, (0, 1)),
     "stablehlo.gather": _StablehloMovement,
     "stablehlo.pad": _pad,
     "stablehlo.real_dynamic_slice": _StablehloMovement,
     "stablehlo.reshape": _Reshape,
     "stablehlo.reverse": _Reverse,
-    "stablehlo.select": _joining(_Select, (1, 2)),
+    "stablehlo.select": joining(_Select, (1, 2)),
     "stablehlo.slice": _Slice,
     "stablehlo.transpose": _Transpose,
 }

@@ -11,8 +11,7 @@ from ....dialects.op_traits import SCF_BRANCHES, SCF_CONTROL
 from ....dialects.upstream.linalg import TensorBuilder
 from ....dialects.upstream.tensor import splat
 from ...analysis.replication import ReplicationAnalysis
-from ..collectives.device_collectives import lower_on_devices
-from .placement import placed_values
+from .device_collectives import lower_on_devices
 
 # Which buffers results may share: positions in lists that are longer now.
 _DROPPED = ("iree.abi.output", "tf.aliasing_output", "jax.buffer_donor")
@@ -40,7 +39,7 @@ class Replicator:
         self._partitions = partitions
         self._replication = replication
         self._merged = _around_collectives(function)
-        self._placed = placed_values(function)
+        self._placed = _placed_values(function)
         self._copies: dict[ir.Value, list[ir.Value]] = {}
 
     def replace(self) -> None:
@@ -59,14 +58,15 @@ class Replicator:
 
     def _new_function(self) -> ir.Operation:
         old = self._function
-        type_ = ir.FunctionType(ir.TypeAttr(old.attributes["function_type"]).value)
+        type_ = ir.function_type(old)
         attributes = dict(old.attributes.items())
         with old.context:
             inputs = list(type_.inputs) * len(self._devices)
             results = list(type_.results) * len(self._devices)
             attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, results))
-            attributes["arg_attrs"] = self._placed_attributes("arg_attrs", type_.inputs)
-            attributes["res_attrs"] = self._placed_attributes("res_attrs", type_.results)
+            given = ir.argument_attributes(old), ir.result_attributes(old)
+            attributes["arg_attrs"] = self._placed_attributes(given[0], type_.inputs)
+            attributes["res_attrs"] = self._placed_attributes(given[1], type_.results)
         new = ir.Operation.create(
             "func.func",
             attributes=attributes,
@@ -79,12 +79,10 @@ class Replicator:
         ir.Block.create_at_start(new.regions[0], inputs, locations)
         return new
 
-    def _placed_attributes(self, key: str, types: Sequence[ir.Type]) -> ir.ArrayAttr:
+    def _placed_attributes(
+        self, given: Sequence[ir.Attributes], types: Sequence[ir.Type]
+    ) -> ir.ArrayAttr:
         """Argument or result attributes per device, tensors with their device."""
-        old = self._function.attributes
-        given: list[dict[str, ir.Attribute]] = [{} for _ in types]
-        if key in old:
-            given = [{a.name: a.attr for a in ir.DictAttr(d)} for d in ir.ArrayAttr(old[key])]
         placed: list[ir.Attribute] = []
         for device in self._devices:
             affinity = device_affinity(device, self._function.context)
@@ -131,7 +129,7 @@ class Replicator:
 
     def _clone(self, op: ir.Operation, device: int, ip: ir.InsertionPoint) -> ir.Operation:
         clone = op.clone(ip=ip).operation
-        for inner in ir.walk(clone) if len(op.regions) else [clone]:
+        for inner in ir.walk(clone):
             for index, operand in enumerate(inner.operands):
                 copies = self._copies.get(operand)
                 if copies is not None:
@@ -232,7 +230,7 @@ class Replicator:
             heads, carried, like = [], operands, list(op.regions[0].blocks[0].arguments)
         inputs = [self._copies[v][0] for v in heads]
         inputs += self._carried(carried, self._singles(like), ip)
-        types = self._types(results)
+        types = self._types(results, self._singles(results))
         merged = ir.Operation.create(
             op.name,
             results=types,
@@ -254,20 +252,16 @@ class Replicator:
         if op.name == "scf.for":
             like = [arguments[0], *like]
         singles = self._singles(like)
-        types = [
-            type_
-            for value, single in zip(arguments, singles, strict=True)
-            for type_ in [value.type] * (1 if single else len(self._devices))
-        ]
+        types = self._types(arguments, singles)
         block = ir.Block.create_at_start(target, types, [op.location] * len(types))
         self._bind(arguments, singles, list(block.arguments))
         self._block(source, block)
 
-    def _types(self, values: Sequence[ir.Value]) -> list[ir.Type]:
+    def _types(self, values: Sequence[ir.Value], singles: Sequence[bool]) -> list[ir.Type]:
         return [
             type_
-            for value in values
-            for type_ in [value.type] * (1 if self._is_single(value) else len(self._devices))
+            for value, single in zip(values, singles, strict=True)
+            for type_ in [value.type] * (1 if single else len(self._devices))
         ]
 
     def _require_uniform(self, op: ir.Operation, values: Sequence[ir.Value]) -> None:
@@ -296,3 +290,25 @@ def _around_collectives(function: ir.Operation) -> set[int]:
                 raise ir.error_at(op, f"'{op.name}' inside '{around.name}'")
             found.add(ir.address_of(around))
     return found
+
+
+def _placed_values(function: ir.Operation) -> set[ir.Value]:
+    """The values of a function that IREE can tell the device of.
+
+    Those are the arguments, what loops and branches yield (the caller says
+    where), and all that is computed from them; not constants and fills. The
+    set is for membership only.
+    """
+    placed: set[ir.Value] = set(function.regions[0].blocks[0].arguments)
+    for op in ir.walk(function):
+        if op.name in SCF_CONTROL:
+            placed.update(op.results)
+            for block in ir.blocks_of(op):
+                placed.update(block.arguments)
+        elif any(value in placed for value in op.operands):
+            placed.update(op.results)
+            for around in ir.ancestors(op):
+                if around.name.startswith(("scf.", "func.")):
+                    break
+                placed.update(around.results)
+    return placed

@@ -28,36 +28,31 @@ _MOVES = (
 _OPTION = "experimental-multi-use-encoding-fusion"
 
 
-class FusionChoice:
-    """What may be fused on a target, with or without the option for values
-    that have other users."""
+def choose(
+    region: DispatchRegion,
+    candidates: Sequence[Fusion],
+    hoister: Hoister,
+    target: Target,
+    *,
+    multi_use: bool,
+) -> list[Fusion]:
+    """Those to be fused on a target, in their order; remarks on the others.
 
-    def __init__(self, target: Target, multi_use: bool) -> None:
-        self._target = target
-        self._multi_use = multi_use
-
-    def choose(
-        self, region: DispatchRegion, candidates: Sequence[Fusion], hoister: Hoister
-    ) -> list[Fusion]:
-        """Those to be fused, in their order; remarks on the others.
-
-        What the chosen ones need is moved before the region.
-        """
-        tests = self._tests(region)
-        chosen: list[int] = []
-        for index in _by_gain(candidates):
-            fusion = candidates[index]
-            needed = tests.miss(fusion) or hoister.needed(_sizes_needed(fusion), region.op)
-            if isinstance(needed, Miss):
-                missed(fusion.encode, needed)
-                continue
-            hoister.move(needed, region.op)
-            tests.accept(fusion)
-            chosen.append(index)
-        return [candidates[index] for index in sorted(chosen)]
-
-    def _tests(self, region: DispatchRegion) -> _RegionTests:
-        return _RegionTests(region, self._target, self._multi_use)
+    What the chosen ones need is moved before the region. ``multi_use``: also
+    values that have other users.
+    """
+    tests = _RegionTests(region, target, multi_use)
+    chosen: list[int] = []
+    for index in _by_gain(candidates):
+        fusion = candidates[index]
+        needed = tests.miss(fusion) or hoister.needed(_sizes_needed(fusion), region.op)
+        if isinstance(needed, Miss):
+            missed(fusion.encode, needed)
+            continue
+        hoister.move(needed, region.op)
+        tests.accept(fusion)
+        chosen.append(index)
+    return [candidates[index] for index in sorted(chosen)]
 
 
 class _RegionTests:

@@ -47,7 +47,7 @@ class Hoister:
             if not _is_movable(op):
                 return Miss(f"its sizes need '{op.name}', which is not moved before the region")
             found[ir.address_of(op)] = op
-            waiting += _read_by(op)
+            waiting += ir.all_operands(op)
         return sorted(found.values(), key=lambda op: self._places[ir.address_of(op)])
 
     def move(self, ops: Iterable[ir.Operation], region: ir.Operation) -> None:
@@ -70,12 +70,6 @@ class Hoister:
     def replace(self, old: ir.Operation, new: ir.Operation) -> None:
         """Tells that ``new`` will stand in place of ``old``."""
         self._places[ir.address_of(new)] = self._places[ir.address_of(old)]
-
-
-def _read_by(op: ir.Operation) -> list[ir.Value]:
-    """Operands, and what nested ops read; some may be from within."""
-    inside = ir.walk(op) if len(op.regions) else (op,)
-    return [value for inner in inside for value in inner.operands]
 
 
 def _is_movable(op: ir.Operation) -> bool:

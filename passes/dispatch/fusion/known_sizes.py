@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ....dialects import ir
 from ....dialects.iree.dispatch import DispatchRegion
 from ....dialects.upstream.linalg import DYNAMIC, TensorBuilder, tensor_type
+from ....dialects.upstream.scf import constant_value
 
 Size = int | ir.Value
 
@@ -30,7 +31,7 @@ def resolve_dims(region: DispatchRegion) -> None:
     for index, result in enumerate(region.op.results):
         if not isinstance(result.type, ir.RankedTensorType):
             continue
-        users = [use.owner.operation for use in result.uses]
+        users = ir.users_of(result)
         for user in users:
             if user.name == "tensor.expand_shape":
                 expanded = user.results[0]
@@ -41,9 +42,8 @@ def resolve_dims(region: DispatchRegion) -> None:
 
 
 def _resolve(value: ir.Value, sizes: Sequence[Size]) -> None:
-    users = [use.owner.operation for use in value.uses]
-    for op in users:
-        dim = _constant(op.operands[1]) if op.name == "tensor.dim" else None
+    for op in ir.users_of(value):
+        dim = constant_value(op.operands[1]) if op.name == "tensor.dim" else None
         if dim is None or not 0 <= dim < len(sizes):
             continue
         size = sizes[dim]
@@ -51,13 +51,6 @@ def _resolve(value: ir.Value, sizes: Sequence[Size]) -> None:
             size = TensorBuilder(ir.InsertionPoint(op), op.location).index(size)
         op.results[0].replace_all_uses_with(size)
         op.erase()
-
-
-def _constant(value: ir.Value) -> int | None:
-    op = ir.defining_op(value)
-    if op is None or op.name != "arith.constant":
-        return None
-    return ir.IntegerAttr(op.attributes["value"]).value
 
 
 def sizes_after(reshape: ir.Operation, sizes: Sequence[Size], b: TensorBuilder) -> list[Size]:

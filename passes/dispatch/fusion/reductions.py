@@ -34,9 +34,8 @@ def reductions_of(region: DispatchRegion) -> Reductions:
     count = 0
     for op in ir.operations_of(region.body):
         bits = 0
-        for inner in ir.walk(op) if len(op.regions) else (op,):
-            for operand in inner.operands:
-                bits |= into.get(operand, 0)
+        for operand in ir.all_operands(op):
+            bits |= into.get(operand, 0)
         if _is_reduction(op):
             bits |= 1 << count
             count += 1

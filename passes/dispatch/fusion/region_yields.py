@@ -28,7 +28,7 @@ def yield_once(region: DispatchRegion) -> DispatchRegion:
     new = region.with_outputs(outputs, kept, {})
     region.op.erase()
     for op in repeated:
-        if op is not None and is_set_encoding(op) and next(iter(op.results[0].uses), None) is None:
+        if op is not None and is_set_encoding(op) and not ir.is_used(op):
             op.erase()
     return new
 

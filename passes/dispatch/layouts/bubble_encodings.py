@@ -9,6 +9,7 @@ from ....dialects.iree.encoding import encoding_of
 from ....dialects.iree.encoding_ops import SET_ENCODING, OperandEncoding, set_encoding
 from ....dialects.upstream.generic import maps_of
 from ....dialects.upstream.linalg import DYNAMIC, TensorBuilder, dims_map, tensor_type
+from ....dialects.upstream.scf import constant_value
 from ...analysis.elementwise import (
     element_bits,
     input_count,
@@ -57,7 +58,8 @@ class BubbleSetEncoding(Pattern[Source]):
         maker = ir.defining_op(source)
         if maker is None or not (is_bit_extend(maker) or is_broadcast(maker)):
             return None
-        encoding = OperandEncoding.parse(_encoding(op))
+        packed = encoding_of(op.results[0].type)
+        encoding = None if packed is None else OperandEncoding.parse(packed)
         if encoding is None or encoding.is_result:
             return None  # quirks.PACKED_INIT
         if not made_by_empty(maker.operands[-1]):
@@ -73,10 +75,10 @@ class BubbleSetEncoding(Pattern[Source]):
 
     def rewrite(self, op: ir.Operation, match: Source, rewriter: Rewriter) -> None:
         maker = match.maker
-        for user in [use.owner.operation for use in maker.results[0].uses]:
+        for user in ir.users_of(maker.results[0]):
             if user.name == "tensor.dim":
                 b = TensorBuilder(rewriter.before(user), user.location)
-                rewriter.replace(user, [_size(b, maker, int(_constant(user.operands[1]) or 0))])
+                rewriter.replace(user, [_size(b, maker, constant_value(user.operands[1]) or 0)])
         b = TensorBuilder(rewriter.before(op), op.location)
         dims = list(op.operands)[1:]
         operands = list(maker.operands)
@@ -95,28 +97,15 @@ class BubbleSetEncoding(Pattern[Source]):
         rewriter.erase_if_dead(maker)
 
 
-def _encoding(op: ir.Operation) -> ir.Attribute:
-    encoding = encoding_of(op.results[0].type)
-    assert encoding is not None
-    return encoding
-
-
 def _only_packed(value: ir.Value) -> bool:
     """Whether nobody but encodings reads a value; its size may be asked for."""
     for use in value.uses:
         user = use.owner.operation
-        if user.name == "tensor.dim" and _constant(user.operands[1]) is not None:
+        if user.name == "tensor.dim" and constant_value(user.operands[1]) is not None:
             continue
         if user.name != SET_ENCODING:
             return False
     return True
-
-
-def _constant(value: ir.Value) -> int | None:
-    maker = ir.defining_op(value)
-    if maker is None or maker.name != "arith.constant":
-        return None
-    return ir.IntegerAttr(maker.attributes["value"]).value
 
 
 def _input_encodings(maker: ir.Operation, encoding: OperandEncoding) -> list[ir.Attribute | None]:

@@ -23,12 +23,9 @@ def is_constant_tensor(value: ir.Value) -> bool:
     if maker is None or not isinstance(value.type, ir.RankedTensorType):
         return False
     if maker.name == "arith.constant":
-        return not _is_splat(maker.attributes["value"])
+        elements = maker.attributes["value"]
+        return not (isinstance(elements, ir.DenseElementsAttr) and elements.is_splat)
     return maker.name == _LOAD
-
-
-def _is_splat(attribute: ir.Attribute) -> bool:
-    return isinstance(attribute, ir.DenseElementsAttr) and attribute.is_splat
 
 
 def encode_constants(module: ir.Operation) -> None:

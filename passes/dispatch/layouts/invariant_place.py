@@ -12,13 +12,9 @@ def before_loops(op: ir.Operation, value: ir.Value) -> ir.Operation:
     Not a conditional: it would be packed where nobody asks for it.
     """
     place = op
-    while _block_of(value) != place.block:
+    while ir.block_of(value) != place.block:
         parent = place.parent
         if parent is None or parent.operation.name != "scf.for":
             break
         place = parent.operation
     return place
-
-
-def _block_of(value: ir.Value) -> ir.Block:
-    return value.owner if isinstance(value.owner, ir.Block) else value.owner.operation.block

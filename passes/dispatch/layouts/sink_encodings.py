@@ -23,8 +23,6 @@ from ...analysis.elementwise import (
     is_broadcast,
     is_costly,
     is_elementwise,
-    is_permutation,
-    is_projected_permutation,
     made_by_empty,
     positions,
 )
@@ -112,7 +110,7 @@ def _others(graph: BlockGraph, op: ir.Operation, inside: set[ir.Value]) -> list[
     if is_bit_extend(op) or not made_by_empty(op.operands[-1]):
         return None
     maps = maps_of(op)
-    if not is_permutation(maps[-1]):
+    if not maps[-1].is_permutation:
         return None
     found: list[int] = []
     for index, operand in enumerate(list(op.operands)[:-1]):
@@ -123,7 +121,7 @@ def _others(graph: BlockGraph, op: ir.Operation, inside: set[ir.Value]) -> list[
         elif isinstance(operand.type, ir.RankedTensorType) and operand.type.rank:
             is_small = len(map_.results) < map_.n_dims or _is_own_broadcast(graph, operand)
             # Nothing narrower than a byte: quirks.PACKED_MASK.
-            if element_bits(operand) < 8 or not is_small or not is_projected_permutation(map_):
+            if element_bits(operand) < 8 or not is_small or not map_.is_projected_permutation:
                 return None
             found.append(index)
     return found

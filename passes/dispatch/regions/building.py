@@ -96,7 +96,7 @@ def _sizes(b: TensorBuilder, value: ir.Value) -> list[ir.Value]:
 def erase_unused(graph: BlockGraph) -> None:
     """Erases originals of which only copies are used, and what fed only them."""
     for op in reversed(graph.ops):
-        if _is_original(op) and all(next(iter(r.uses), None) is None for r in op.results):
+        if _is_original(op) and not ir.is_used(op):
             op.erase()
 
 

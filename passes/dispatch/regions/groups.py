@@ -24,7 +24,6 @@ from ...analysis.elementwise import (
     is_bit_extend,
     is_costly,
     is_elementwise,
-    is_permutation,
     positions,
 )
 from ...targets.tiling import Tiling
@@ -172,13 +171,13 @@ def _axes_of_results(op: ir.Operation, inside: Mapping[ir.Value, _Axes]) -> _Axe
     outs = maps[inputs:]
     if any(o in inside for o in list(op.operands)[inputs:]):
         return None
-    if not is_permutation(outs[0]) or any(m != outs[0] for m in outs):
+    if not outs[0].is_permutation or any(m != outs[0] for m in outs):
         return None
     axis_of_loop: dict[int, int] = {}
     for operand, map_ in zip(op.operands, maps, strict=True):
         if operand not in inside:
             continue
-        if not is_permutation(map_):
+        if not map_.is_permutation:
             return None
         for loop, axis in zip(positions(map_), inside[operand], strict=True):
             if axis_of_loop.setdefault(loop, axis) != axis:

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Callable, Container
 
 from ....dialects import ir
 from ....dialects.headrace import DequantizeOp, QuantizeOp
-from ....dialects.op_traits import RESHAPES
+from ....dialects.op_traits import RESHAPES, is_pure
 from ....dialects.upstream.generic import GENERIC, iterators_of, maps_of
 from ....dialects.upstream.linalg import tensor_type
 from ...analysis.elementwise import (
     input_count,
+    inputs_of,
     is_bit_extend,
     is_elementwise,
-    is_permutation,
-    is_projected_permutation,
 )
 from ...analysis.matmul_loops import is_free
 from .block_graph import BlockGraph
 from .group import MOST_OPERANDS, Group, read_from_outside
-from .postponing import readers_between
 
 _DECODE = DequantizeOp.OPERATION_NAME
 _ENCODE = QuantizeOp.OPERATION_NAME
+
+# What may move to below a region: nothing that talks to other devices, as when that
+# happens is decided already.
+_MOVABLE = ("affine.", "arith.", "linalg.", "math.", "scf.if", "tensor.")
+# More would make regions of long blocks quadratic.
+_MOST_MOVED = 64
 
 
 def producer_group(
@@ -88,13 +93,52 @@ def _add_producers(graph: BlockGraph, group: Group, taken: set[int], copied: set
             continue
         postponed = None
         if _may_move(graph, group, maker) and _sums_fit(graph, group, maker, loops):
-            postponed = readers_between(graph, maker, group.anchor, group.members, is_fixed)
+            postponed = _readers_between(graph, maker, group.anchor, group.members, is_fixed)
         if postponed is not None:
             group.members.add(maker)
             group.postponed |= postponed
             offer(maker)
         elif is_decode:
             group.clones.add(maker)
+
+
+def _readers_between(
+    graph: BlockGraph,
+    maker: int,
+    anchor: int,
+    members: Container[int],
+    is_fixed: Callable[[int], bool],
+) -> set[int] | None:
+    """What would have to follow a region at ``anchor`` for ``maker`` to be one
+    of its ``members``; None if it cannot.
+
+    Those are the ops that read what ``maker`` makes, directly or not, and
+    stand above the anchor. ``is_fixed`` says which are in regions.
+    """
+    found: set[int] = set()
+    waiting = [maker]
+    while waiting:
+        position = waiting.pop()
+        for result in graph.ops[position].results:
+            for reader in graph.readers(result):
+                if reader > anchor:
+                    break
+                if reader in found or (position == maker and reader in members):
+                    continue
+                if (
+                    reader in members
+                    or is_fixed(reader)
+                    or len(found) == _MOST_MOVED
+                    or not _is_movable(graph.ops[reader])
+                ):
+                    return None
+                found.add(reader)
+                waiting.append(reader)
+    return found
+
+
+def _is_movable(op: ir.Operation) -> bool:
+    return op.name.startswith(_MOVABLE) and is_pure(op)
 
 
 def _sums_fit(graph: BlockGraph, group: Group, maker: int, loops: int) -> bool:
@@ -167,9 +211,7 @@ def _is_decode(op: ir.Operation) -> bool:
 def _reads(op: ir.Operation) -> list[tuple[ir.Value, ir.AffineMap | None]]:
     """The tensors that an op computes from; None stands for the identity."""
     if op.name == GENERIC:
-        maps = maps_of(op)
-        inputs = list(op.operands)[: input_count(op)]
-        return list(zip(inputs, maps[: len(inputs)], strict=True))
+        return list(zip(inputs_of(op), maps_of(op)[: input_count(op)], strict=True))
     if op.name in (_ENCODE, _DECODE):
         return [(op.operands[0], None)]
     return []
@@ -179,17 +221,17 @@ def _can_be_computed_with(maker: ir.Operation, map_: ir.AffineMap | None, loops:
     """Whether an op can be computed tile by tile in the loops of a reader that
     reads it through ``map_``."""
     if maker.name in (_ENCODE, _DECODE):
-        return map_ is None or is_permutation(map_)
+        return map_ is None or map_.is_permutation
     if maker.name != GENERIC:
         return False
-    if not all(is_projected_permutation(m) for m in maps_of(maker)):
+    if not all(m.is_projected_permutation for m in maps_of(maker)):
         return False
-    if map_ is None or is_permutation(map_):
+    if map_ is None or map_.is_permutation:
         return True
     # A row's sum, say, that all elements of the row read.
     return (
         not is_elementwise(maker)
-        and is_projected_permutation(map_)
+        and map_.is_projected_permutation
         and len(map_.results) > 0
         and len(iterators_of(maker)) == loops
     )

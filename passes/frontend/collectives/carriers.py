@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from ....dialects import ir
 from ....dialects.ops.constraints import element_type_of
+from ....dialects.upstream.linalg import with_element_type
 from ....dialects.upstream.stablehlo import bitcast_convert, build, convert
 from ...rewriting import Miss
 
@@ -32,7 +33,7 @@ class Carrier:
         if element_type_of(value) != self.promoted:
             value = convert(value, self.promoted, loc=loc, ip=ip)
         if self.is_complex:
-            type_ = _with_element(value.type, self.element, loc)
+            type_ = with_element_type(value.type, self.element)
             return [build(part, [value], type_, loc=loc, ip=ip) for part in ("real", "imag")]
         if self.promoted != self.element:
             return [bitcast_convert(value, self.element, loc=loc, ip=ip)]
@@ -62,7 +63,3 @@ def carrier_of(element: ir.Type, reduction: str = "") -> Carrier | Miss:
     if isinstance(element, ir.FloatType):
         return Carrier(element, element)
     return Miss(f"headrace collectives take no {element}")
-
-
-def _with_element(type_: ir.Type, element: ir.Type, loc: ir.Location) -> ir.Type:
-    return ir.RankedTensorType.get(list(ir.RankedTensorType(type_).shape), element, loc=loc)

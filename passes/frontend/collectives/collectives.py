@@ -237,9 +237,3 @@ class RaiseDeviceId(Pattern[type[PartitionIdOp | ReplicaIdOp]]):
         made = device_id(match, loc=loc, ip=ip)
         type_: ir.Type = element_type_of(op.results[0])
         rewriter.replace(op, [convert(made.result, type_, loc=loc, ip=ip)])
-
-
-def collective_patterns(
-    grid: DeviceGrid,
-) -> tuple[RaiseCollective, ExplainBroadcast, RaiseDeviceId]:
-    return (RaiseCollective(grid), ExplainBroadcast(), RaiseDeviceId())

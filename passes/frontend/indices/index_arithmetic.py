@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ....dialects import ir
-from ....dialects.ops.constraints import shape_of
+from ....dialects.ops.constraints import element_type_of, shape_of
 from ....dialects.upstream.stablehlo import build, reshape, splat_constant
 
 
@@ -30,7 +30,7 @@ class IndexBuilder:
 
     def constant(self, value: float, like: ir.Value, shape: Sequence[int]) -> ir.Value:
         """``value`` everywhere, in the element type of ``like``."""
-        element = element_type(like)
+        element = element_type_of(like)
         number: ir.Attribute
         if isinstance(element, ir.FloatType):
             number = ir.FloatAttr.get(element, value, loc=self.loc)
@@ -56,7 +56,7 @@ class IndexBuilder:
             "limit_indices": self.array(*limits),
             "strides": self.array(*(1 for _ in starts)),
         }
-        return self.op("slice", [value], sizes, element_type(value), attributes)
+        return self.op("slice", [value], sizes, element_type_of(value), attributes)
 
     def component(self, indices: ir.Value, dim: int, number: int) -> ir.Value:
         """One component of index vectors, which lie along ``dim``; that dim stays, of
@@ -75,17 +75,12 @@ class IndexBuilder:
             return self.reshape(components[0], shape)
         i64 = ir.IntegerType.get_signless(64, self.loc.context)
         attributes: dict[str, ir.Attribute] = {"dimension": ir.IntegerAttr.get(i64, dim)}
-        return self.op("concatenate", components, shape, element_type(like), attributes)
+        return self.op("concatenate", components, shape, element_type_of(like), attributes)
 
     def clamped(self, value: ir.Value, most: int) -> ir.Value:
         """Between 0 and ``most``."""
         low, high = (self.constant(n, value, []) for n in (0, representable(value, most)))
-        return self.op("clamp", [low, value, high], shape_of(value), element_type(value))
-
-    def inside(self, value: ir.Value, most: int) -> ir.Value:
-        """Whether each element is between 0 and ``most``."""
-        # What is outside is another number once it is clamped.
-        return self.compare("EQ", self.clamped(value, most), value)
+        return self.op("clamp", [low, value, high], shape_of(value), element_type_of(value))
 
     def compare(self, direction: str, a: ir.Value, b: ir.Value) -> ir.Value:
         with self.loc.context:
@@ -98,22 +93,18 @@ class IndexBuilder:
         return self.op("compare", [a, b], shape_of(a), boolean, attributes)
 
     def both(self, a: ir.Value | None, b: ir.Value) -> ir.Value:
-        return b if a is None else self.op("and", [a, b], shape_of(b), element_type(b))
+        return b if a is None else self.op("and", [a, b], shape_of(b), element_type_of(b))
 
     def select(self, condition: ir.Value, a: ir.Value, b: ir.Value) -> ir.Value:
-        return self.op("select", [condition, a, b], shape_of(a), element_type(a))
+        return self.op("select", [condition, a, b], shape_of(a), element_type_of(a))
 
     def broadcast(self, value: ir.Value, shape: Sequence[int], dims: Sequence[int]) -> ir.Value:
         attributes = {"broadcast_dimensions": self.array(*dims)}
-        return self.op("broadcast_in_dim", [value], shape, element_type(value), attributes)
-
-
-def element_type(value: ir.Value) -> ir.Type:
-    return ir.RankedTensorType(value.type).element_type
+        return self.op("broadcast_in_dim", [value], shape, element_type_of(value), attributes)
 
 
 def representable(value: ir.Value, number: int) -> int:
     """The number, or the greatest that the integer type has."""
-    type_ = element_type(value)
+    type_ = element_type_of(value)
     assert isinstance(type_, ir.IntegerType)
     return min(number, 2 ** (type_.width - (0 if type_.is_unsigned else 1)) - 1)

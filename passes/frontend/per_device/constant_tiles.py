@@ -34,7 +34,7 @@ def cut_constant(constant: ir.Operation, tilings: Sequence[Tiling], devices: int
         %tile = stablehlo.dynamic_slice %c, %start, sizes = [2] : ... -> tensor<2xi32>
     """
     whole = constant.results[0]
-    users = [use.owner.operation for use in whole.uses]
+    users = ir.users_of(whole)
     element_type = ir.RankedTensorType(whole.type).element_type
     sizes = [
         n // tile_count(t)

@@ -26,10 +26,6 @@ def shape_of(value: ir.Value) -> list[int] | None:
     return list(value.type.shape)
 
 
-def _size(dim: Dim) -> int:
-    return (shape_of(dim[0]) or [])[dim[1]]
-
-
 def dims_of(value: ir.Value) -> list[Dim]:
     return [(value, d) for d in range(len(shape_of(value) or []))]
 
@@ -125,19 +121,10 @@ def _kept_dims(op: ir.Operation, count: int) -> Iterator[Tie]:
     values = [*list(op.operands)[:count], op.results[0]]
     yield from _whole(list(op.operands)[count:])
     for dims in _same(values):
-        size, *others = (_size(dim) for dim in dims)
-        if all(other == size for other in others):
+        if len({(shape_of(value) or [])[d] for value, d in dims}) == 1:
             yield dims
         else:
             yield from ((dim,) for dim in dims)
-
-
-def _slice(op: ir.Operation) -> Iterator[Tie]:
-    return _kept_dims(op, 1)
-
-
-def _update_slice(op: ir.Operation) -> Iterator[Tie]:
-    return _kept_dims(op, 2)
 
 
 def _concatenate(op: ir.Operation) -> Iterator[Tie]:
@@ -151,11 +138,6 @@ def _concatenate(op: ir.Operation) -> Iterator[Tie]:
 
 def _iota(op: ir.Operation) -> Iterator[Tie]:
     yield ((op.results[0], integer(op, "iota_dimension")),)
-
-
-def _constant(op: ir.Operation) -> Iterator[Tie]:
-    """None: each device can take its own tile of a constant."""
-    yield from ()
 
 
 def _reduce(op: ir.Operation) -> Iterator[Tie]:
@@ -194,14 +176,15 @@ _RULES: dict[str, Callable[[ir.Operation], Iterator[Tie]]] = {
     "stablehlo.broadcast_in_dim": _broadcast,
     "stablehlo.case": _branches,
     "stablehlo.concatenate": _concatenate,
-    "stablehlo.constant": _constant,
-    "stablehlo.dynamic_slice": _slice,
-    "stablehlo.dynamic_update_slice": _update_slice,
+    # Each device can take its own tile of one.
+    "stablehlo.constant": lambda _: iter(()),
+    "stablehlo.dynamic_slice": lambda op: _kept_dims(op, 1),
+    "stablehlo.dynamic_update_slice": lambda op: _kept_dims(op, 2),
     "stablehlo.if": _branches,
     "stablehlo.iota": _iota,
     "stablehlo.reduce": _reduce,
     "stablehlo.reshape": _reshape,
-    "stablehlo.slice": _slice,
+    "stablehlo.slice": lambda op: _kept_dims(op, 1),
     "stablehlo.transpose": _transpose,
     "stablehlo.while": _while,
 }

@@ -61,8 +61,6 @@ def _results(
     elif "stream.affinity" in op.attributes:
         device = op.attributes["stream.affinity"]
     else:
-        ops = ir.walk(op) if len(op.regions) else [op]
-        operands = (operand for each in ops for operand in each.operands)
-        device = next((found[operand] for operand in operands if operand in found), None)
+        device = next((found[v] for v in ir.all_operands(op) if v in found), None)
     if device is not None:
         found.update(dict.fromkeys(tensors, device))

@@ -59,7 +59,7 @@ class LaterReaders:
         They are operands that ``op``, or a dispatch region that it is, may
         write into, or those of branches by which what is written comes in.
         """
-        sources = list(all_operands(op))
+        sources = ir.all_operands(op)
         return _each_once(
             found for use in _updated(op) for found in self._exposed(use, op, sources, {})
         )
@@ -114,7 +114,7 @@ class LaterReaders:
         top = self.top(reader)
         if top == op and not op.name.startswith("cf."):
             return False
-        before, at, home = (self._block_index(o) for o in (top.block, op.block, _block_of(root)))
+        before, at, home = (self._block_index(o) for o in (top.block, op.block, ir.block_of(root)))
         if before == at:
             return op.is_before_in_block(top) or top == op or ir.address_of(top) not in done
         if self._reaches(at, before, home):
@@ -153,7 +153,7 @@ class LaterReaders:
     def _is_never_written(self, root: ir.Value) -> bool:
         op = ir.defining_op(root)
         if op is None:
-            return self._block_index(_block_of(root)) == 0  # what a caller owns
+            return self._block_index(ir.block_of(root)) == 0  # what a caller owns
         return op.name in _NEVER_WRITTEN
 
     def root(self, value: ir.Value) -> ir.Value:
@@ -223,11 +223,6 @@ def _destinations(op: ir.Operation) -> list[Use]:
     return [Use(op, index) for index in range(count - len(tensors), count)]
 
 
-def all_operands(op: ir.Operation) -> Iterator[ir.Value]:
-    for each in ir.walk(op) if len(op.regions) else [op]:
-        yield from each.operands
-
-
 def computed_by(values: Iterable[ir.Value]) -> tuple[set[int], list[ir.BlockArgument]]:
     """Addresses of the ops that ``values`` are computed by, and the block
     arguments that these start from. The set is for membership only."""
@@ -241,7 +236,7 @@ def computed_by(values: Iterable[ir.Value]) -> tuple[set[int], list[ir.BlockArgu
             arguments[value] = None
         elif ir.address_of(op) not in done:
             done.add(ir.address_of(op))
-            pending.extend(all_operands(op))
+            pending.extend(ir.all_operands(op))
     return done, [ir.BlockArgument(value) for value in arguments]
 
 
@@ -254,8 +249,3 @@ def _edges(block: ir.Block) -> Iterator[tuple[ir.Operation, int]]:
     for branch in branches.values():
         for start in forwarded_operand(branch, block, 0):
             yield branch, start
-
-
-def _block_of(value: ir.Value) -> ir.Block:
-    owner = value.owner
-    return owner if isinstance(owner, ir.Block) else owner.operation.block

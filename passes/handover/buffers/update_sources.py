@@ -9,7 +9,7 @@ from ....dialects import ir
 from ....dialects.op_traits import VIEWS
 from ....dialects.upstream.generic import GENERIC, is_parallel, maps_of
 from ....dialects.upstream.tensor import DYNAMIC
-from .later_readers import LaterReaders, Use, all_operands, computed_by
+from .later_readers import LaterReaders, Use, computed_by
 
 # Their results are where they are, or come by a copy: no dispatch writes them.
 _NOT_DISPATCHED = (
@@ -105,7 +105,7 @@ class UpdateSources:
         if not reads:
             return None
         fused = _fused(maker)
-        done, _ = computed_by(all_operands(maker))
+        done, _ = computed_by(ir.all_operands(maker))
         for read in reads:
             reader = self._readers.top(read.use.op)
             if read.use.op == update:
@@ -156,9 +156,7 @@ class UpdateSources:
 
 def _maker(update: ir.Operation) -> ir.Operation | None:
     """The op, in a dispatch, that makes what is inserted."""
-    op = ir.defining_op(update.operands[0])
-    while op is not None and op.name in VIEWS:
-        op = ir.defining_op(op.operands[0])
+    op = ir.maker_behind(update.operands[0], VIEWS)
     return None if op is None or op.name in _NOT_DISPATCHED else op
 
 
@@ -171,9 +169,7 @@ def _may_be_between(reader: ir.Operation, maker: ir.Operation, update: ir.Operat
 
 def _is_apart(read: _Read, windows: Sequence[Window | None]) -> bool:
     """Whether nothing that is read is in one of the windows."""
-    op = ir.defining_op(read.use.value)
-    while op is not None and op.name in VIEWS:
-        op = ir.defining_op(op.operands[0])
+    op = ir.maker_behind(read.use.value, VIEWS)
     if op is None or op.name != "tensor.extract_slice" or op.operands[0] != read.tensor:
         return not windows
     part = Window.of(op)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ....dialects import ir
-from .scalar_tensors import dense_integer, is_scalar_tensor
+from .scalar_tensors import dense_integer, is_integer, is_scalar_tensor
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class _Reader:
         op = ir.defining_op(value)
         if op is None:
             return Linear(value, 1, 0)
-        if op.name == "arith.constant" and _is_integer(value):
+        if op.name == "arith.constant" and is_integer(value.type):
             constant = dense_integer(op)
             return Linear(value, 1, 0) if constant is None else Linear(None, 0, constant)
         if op.name in ("tensor.extract", "tensor.from_elements") and len(op.operands) == 1:
@@ -70,9 +70,3 @@ class _Reader:
             return Linear(value, 1, 0)
         scale, base = a.scale + sign * b.scale, a.base or b.base
         return Linear(base if scale else None, scale, a.offset + sign * b.offset)
-
-
-def _is_integer(value: ir.Value) -> bool:
-    return isinstance(value.type, ir.IntegerType | ir.IndexType) or (
-        isinstance(value.type, ir.RankedTensorType) and is_scalar_tensor(value.type)
-    )

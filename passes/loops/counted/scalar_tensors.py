@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from ....dialects import ir
 from ....dialects.op_traits import is_pure
 from ....dialects.upstream.arith import Scalars
+from ...analysis.elementwise import inputs_of
 from ...rewriting import Pattern, Rewriter
 
 
@@ -20,6 +21,11 @@ def is_scalar_tensor(type_: ir.Type) -> bool:
     if not isinstance(type_, ir.RankedTensorType) or type_.rank != 0:
         return False
     return isinstance(type_.element_type, ir.IntegerType | ir.IndexType)
+
+
+def is_integer(type_: ir.Type) -> bool:
+    """Whether it is an integer or index, or a rank-0 tensor of one."""
+    return isinstance(type_, ir.IntegerType | ir.IndexType) or is_scalar_tensor(type_)
 
 
 @dataclass(frozen=True)
@@ -52,7 +58,7 @@ class ExtractOfGeneric(Pattern[_Computed]):
         generic = ir.defining_op(tensor)
         if generic is None or generic.name != "linalg.generic" or not is_scalar_tensor(tensor.type):
             return None
-        inputs = _inputs(generic)
+        inputs = inputs_of(generic)
         if not all(is_scalar_tensor(v.type) for v in inputs):
             return None
         if not is_pure(generic):
@@ -69,17 +75,11 @@ class ExtractOfGeneric(Pattern[_Computed]):
         body = generic.regions[0].blocks[0]
         values: ir.ValueMap = {}
         extracted: ir.ValueMap = {}
-        for argument, tensor in zip(body.arguments, _inputs(generic), strict=False):
+        for argument, tensor in zip(body.arguments, inputs_of(generic), strict=False):
             if tensor not in extracted:
-                extract = ir.Operation.create(
-                    "tensor.extract",
-                    results=[argument.type],
-                    operands=[tensor],
-                    loc=op.location,
-                    ip=ip,
-                )
-                rewriter.created(extract)
-                extracted[tensor] = extract.results[0]
+                scalar = Scalars(ip, op.location).op("tensor.extract", [tensor], argument.type)
+                rewriter.created(ir.OpResult(scalar).owner)
+                extracted[tensor] = scalar
             values[argument] = extracted[tensor]
         *ops, terminator = ir.operations_of(body)
         ir.clone_ops(ops, values, ip)
@@ -140,7 +140,3 @@ def dense_integer(constant: ir.Operation) -> int | None:
         # Not attribute[0]: the bindings index only the usual widths.
         attribute = attribute.get_splat_value()
     return int(attribute.value) if isinstance(attribute, ir.IntegerAttr | ir.BoolAttr) else None
-
-
-def _inputs(generic: ir.Operation) -> list[ir.Value]:
-    return list(generic.operands)[: len(generic.operands) - len(generic.results)]

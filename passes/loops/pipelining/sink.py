@@ -123,17 +123,10 @@ def _batched(
         if name in attributes:
             dim = ir.IntegerAttr(attributes[name])
             attributes[name] = ir.IntegerAttr.get(dim.type, dim.value + 1)
-    result = _Stack(trips, collective.results[0].type).type
-    op = ir.Operation.create(
-        collective.name,
-        results=[result],
-        operands=[stacked],
-        attributes=attributes,
-        loc=collective.location,
-        ip=ip,
-    )
-    mark_pipelined([op])
-    return op.results[0]
+    type_ = _Stack(trips, collective.results[0].type).type
+    made = Scalars(ip, collective.location).op(collective.name, [stacked], type_, attributes)
+    mark_pipelined([ir.OpResult(made).owner.operation])
+    return made
 
 
 @dataclass(frozen=True)
@@ -173,7 +166,5 @@ class _Stack:
                 "static_offsets": ir.DenseI64ArrayAttr.get([_DYNAMIC, *([0] * type_.rank)]),
                 "static_sizes": ir.DenseI64ArrayAttr.get(sizes),
                 "static_strides": ir.DenseI64ArrayAttr.get([1] * len(sizes)),
-                "operandSegmentSizes": ir.Attribute.parse(
-                    f"array<i32: {', '.join(map(str, segments))}>"
-                ),
+                "operandSegmentSizes": ir.DenseI32ArrayAttr.get(segments),
             }

@@ -291,7 +291,7 @@ class LoopBody:
 
 
 def _communicates(op: ir.Operation) -> bool:
-    return any(is_collective(inner) for inner in (ir.walk(op) if len(op.regions) else (op,)))
+    return any(is_collective(inner) for inner in ir.walk(op))
 
 
 def _is_cheap(op: ir.Operation) -> bool:

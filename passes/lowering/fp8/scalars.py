@@ -20,7 +20,7 @@ def legalize_scalars(module: ir.Operation, support: Fp8Support) -> None:
     contractions are left alone: their operand types were chosen for the target.
     """
     found = [op for op in ir.walk(module) if _needs_help(op, support)]
-    if any(_on_tensors(op) for op in found):
+    if any(isinstance(op.results[0].type, ir.RankedTensorType) for op in found):
         run_native_pipeline(module, "builtin.module(convert-elementwise-to-linalg)")
         found = [op for op in ir.walk(module) if _needs_help(op, support)]
     for op in found:
@@ -40,16 +40,10 @@ def _needs_help(op: ir.Operation, support: Fp8Support) -> bool:
     twice_rounded = name == "arith.truncf" and isinstance(types[0], ir.F64Type)
     if all(f in support.converted for f in formats) and not twice_rounded:
         return False
-    parent = op.parent
-    return parent is None or not _is_contraction(parent.operation)
-
-
-def _is_contraction(op: ir.Operation) -> bool:
-    return op.name.startswith("linalg.") and contraction_loops(op) is not None
-
-
-def _on_tensors(op: ir.Operation) -> bool:
-    return isinstance(op.results[0].type, ir.RankedTensorType)
+    parent = None if op.parent is None else op.parent.operation
+    if parent is None or not parent.name.startswith("linalg."):
+        return True
+    return contraction_loops(parent) is None
 
 
 def _rewritten(op: ir.Operation, support: Fp8Support) -> ir.Value:

@@ -10,6 +10,7 @@ Where the scale's size is dynamic, it is taken to be the data's.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ....dialects import ir
@@ -24,12 +25,8 @@ class Blocking:
     groups: tuple[tuple[int, ...], ...]
 
     @property
-    def loops(self) -> int:
-        return len(self.shape)
-
-    @property
     def is_trivial(self) -> bool:
-        return self.loops == len(self.groups)
+        return len(self.shape) == len(self.groups)
 
 
 def blocking_of(data: list[int], scale: list[int] | None) -> Blocking:
@@ -39,18 +36,13 @@ def blocking_of(data: list[int], scale: list[int] | None) -> Blocking:
     for dim, size in enumerate(data):
         scales = 1 if scale is None or len(scale) != len(data) else scale[dim]
         first = len(shape)
-        if is_blocked(scales, size):
+        if scales not in (1, size, DYNAMIC):  # one scale serves, or may serve, a block
             shape += [scales, DYNAMIC if size == DYNAMIC else size // scales]
             groups.append((first, first + 1))
         else:
             shape.append(size)
             groups.append((first,))
     return Blocking(tuple(shape), tuple(groups))
-
-
-def is_blocked(scales: int, size: int) -> bool:
-    """Whether one scale serves, or may serve, a block of the dimension."""
-    return scales not in (1, size, DYNAMIC)
 
 
 def split(b: TensorBuilder, data: ir.Value, blocking: Blocking) -> ir.Value:
@@ -71,12 +63,12 @@ def join(b: TensorBuilder, value: ir.Value, blocking: Blocking, shape: list[int]
 
 
 def scale_access(
-    b: TensorBuilder, scale: ir.Value, blocking: Blocking
+    b: TensorBuilder, scale: ir.Value, loops: Sequence[int], count: int
 ) -> tuple[ir.Value, ir.AffineMap]:
-    """The scale without its unit dimensions, and where each loop nest reads it."""
+    """A scale (or bias) without its unit dimensions, and where a nest of ``count`` loops
+    reads it, whose dimensions run along ``loops``."""
     shape = list(tensor_type(scale).shape)
     units = [d for d, size in enumerate(shape) if size == 1]
-    kept = [d for d in range(len(shape)) if d not in units]
+    kept = [loops[d] for d in range(len(shape)) if d not in units]
     with b.loc:
-        access = dims_map(blocking.loops, [blocking.groups[d][0] for d in kept])
-    return b.drop_unit_dims(scale, units), access
+        return b.drop_unit_dims(scale, units), dims_map(count, kept)

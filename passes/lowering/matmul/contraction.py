@@ -9,8 +9,6 @@ from ....dialects import ir
 from ....dialects.upstream.arith import Scalars
 from ....dialects.upstream.linalg import TensorBuilder, dims_map, tensor_type
 
-# Ops that may be a contraction of two operands.
-
 
 @dataclass(frozen=True)
 class Dims:

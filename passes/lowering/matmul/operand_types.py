@@ -10,6 +10,7 @@ from ....dialects.headrace import dequantize
 from ....dialects.upstream.arith import Scalars
 from ....dialects.upstream.linalg import DYNAMIC, TensorBuilder, tensor_type, with_element_type
 from ...targets.fp8_support import Fp8Support
+from ..converts import bf16_rounding
 
 # Same bits, half the value: Noune et al. 2022 put one more into the bias.
 _FNUZ_TWIN = {E4M3FN: E4M3FNUZ, E5M2: E5M2FNUZ}
@@ -150,24 +151,16 @@ def _convert(b: TensorBuilder, value: ir.Value, element: ir.Type) -> ir.Value:
     if format_ is not None:
         type_ = with_element_type(value.type, element)
         return dequantize(value, None, type_, loc=b.loc, ip=b.ip).result
+    # IREE folds an extf of bf16 back into the matmul. Its data-tiled bf16 matmul is 50 times
+    # slower than f32 on a CPU without bf16 instructions (512x1024x1024: 520 ms for 9 ms on
+    # Zen 3), and see quirks.BF16_TIMES_F16.
     hides = isinstance(source, ir.BF16Type) and isinstance(element, ir.F32Type)
 
     def widen(s: Scalars, arguments: list[ir.Value]) -> ir.Value:
-        return _bf16_bits(s, arguments[0]) if hides else s.convert_float(arguments[0], element)
+        value = arguments[0]
+        return bf16_rounding.widen(s, value) if hides else s.convert_float(value, element)
 
     return b.elementwise(value, [], element, widen)
-
-
-def _bf16_bits(s: Scalars, value: ir.Value) -> ir.Value:
-    """A bf16 as f32 by its bits: IREE folds an extf back into the matmul.
-
-    Its data-tiled bf16 matmul is 50 times slower than f32 on a CPU without
-    bf16 instructions (512x1024x1024: 520 ms for 9 ms on Zen 3), and see
-    quirks.BF16_TIMES_F16.
-    """
-    integer = s.integer_type(32)
-    bits = s.convert("extui", s.convert("bitcast", value, s.integer_type(16)), integer)
-    return s.convert("bitcast", s.binary("shli", bits, 16), ir.F32Type.get(s.loc.context))
 
 
 def _to_twin(s: Scalars, value: ir.Value, format_: Fp8Format, element: ir.Type) -> ir.Value:

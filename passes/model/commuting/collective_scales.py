@@ -84,9 +84,7 @@ def zeros_fault(
 
 
 def _is_positive_constant(scale: ir.Value) -> bool:
-    op: ir.Operation | None = ir.defining_op(scale)
-    while op is not None and op.name in REARRANGEMENTS:
-        op = ir.defining_op(op.operands[0])
+    op = ir.maker_behind(scale, REARRANGEMENTS)
     if op is None or op.name not in CONSTANTS:
         return False
     value = op.attributes["value"]

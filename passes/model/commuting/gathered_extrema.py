@@ -60,7 +60,7 @@ def find_extrema(
             if user.name in _UNARY or is_float_convert(user):
                 if not is_wide_float(element_type_of(user.results[0])):
                     return Miss(OTHER_USER)
-                pending.extend(use.owner.operation for use in user.results[0].uses)
+                pending.extend(ir.users_of(user.results[0]))
             elif not _is_extremum(user, view.gathered_dim):
                 return Miss(OTHER_USER)
             steps.append(user)

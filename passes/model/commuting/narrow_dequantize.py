@@ -108,7 +108,7 @@ class NarrowDequantize(Pattern[NarrowedGather]):
         self._analysis.forget(op)
         rewriter.replace(op, [wide])
         for wide_op in wide_ops(source):
-            if all(next(iter(r.uses), None) is None for r in wide_op.results):
+            if not ir.is_used(wide_op):
                 self._analysis.forget(wide_op)
                 rewriter.erase(wide_op)
 

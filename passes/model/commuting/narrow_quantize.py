@@ -217,16 +217,10 @@ def _rebuild_quantize(op: ir.Operation, value: ir.Value, ip: ir.InsertionPoint) 
 def dominates(value: ir.Value, op: ir.Operation) -> bool:
     """Whether ``value`` can be used by ops right before ``op``, in regions of
     one block, as all structured control flow has."""
-    owner = value.owner
-    block = owner if isinstance(owner, ir.Block) else owner.operation.block
-    current: ir.Operation | None = op
-    while current is not None and current.block != block:
-        parent = current.parent
-        current = (
-            None
-            if parent is None or parent.operation.name == "builtin.module"
-            else (parent.operation)
-        )
-    if current is None:
-        return False
-    return isinstance(owner, ir.Block) or owner.operation.is_before_in_block(current)
+    maker, block = ir.defining_op(value), ir.block_of(value)
+    for around in (op, *ir.ancestors(op)):
+        if around.name == "builtin.module":
+            break
+        if around.block == block:
+            return maker is None or maker.is_before_in_block(around)
+    return False

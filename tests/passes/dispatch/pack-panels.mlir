@@ -9,9 +9,6 @@
 // NARROW-LABEL: @argument(
 // NARROW: flow.dispatch.region -> (tensor<8x80x16xf32>)
 // NARROW: linalg.generic {{.*}} outs(%{{.*}} : tensor<128x8x16xf32>)
-// NARROW-LABEL: @refused(
-// NARROW-NOT: compilation_info
-// NARROW: return
 
 // An argument is in memory as it is: it is read so, and the weight in panels.
 // CHECK-DAG: #[[CONFIG:.*]] = #iree_cpu.lowering_config<distribution = [64, 1, 64, 0], vector_common_parallel = [4, 1, 64, 0], vector_reduction = [0, 0, 0, 4]>
@@ -114,43 +111,6 @@ func.func @loop(%x: tensor<128x64xf32>, %w: tensor<64x64xf32>, %w2: tensor<64x64
     scf.yield %r : tensor<128x64xf32>
   }
   return %s : tensor<128x64xf32>
-}
-
-// -----
-
-// Left to set-encodings: too few rows, rows that leave some over, columns that
-// fill no panel, a dynamic size, other types, a turned activation, a batch,
-// constant, decoded and computed weights.
-// CHECK-LABEL: @refused(
-// CHECK-NOT: compilation_info
-func.func @refused(%few: tensor<64x64xf32>, %odd: tensor<508x64xf32>, %x: tensor<128x64xf32>, %w: tensor<64x64xf32>, %w72: tensor<64x72xf32>, %any: tensor<?x64xf32>, %xb: tensor<128x64xbf16>, %wb: tensor<64x64xbf16>,
-    %xt: tensor<64x128xf32>, %x3: tensor<2x128x64xf32>, %w3: tensor<2x64x64xf32>, %q: tensor<64x64xi8>,
-    %ifew: tensor<64x64xf32>, %iodd: tensor<508x64xf32>, %i: tensor<128x64xf32>, %i72: tensor<128x72xf32>, %iany: tensor<?x64xf32>, %i3: tensor<2x128x64xf32>)
-    -> (tensor<64x64xf32>, tensor<508x64xf32>, tensor<128x72xf32>, tensor<?x64xf32>, tensor<128x64xf32>, tensor<128x64xf32>, tensor<2x128x64xf32>, tensor<128x64xf32>, tensor<128x64xf32>, tensor<128x64xf32>) {
-  %0 = linalg.matmul ins(%few, %w : tensor<64x64xf32>, tensor<64x64xf32>) outs(%ifew : tensor<64x64xf32>) -> tensor<64x64xf32>
-  %1 = linalg.matmul ins(%odd, %w : tensor<508x64xf32>, tensor<64x64xf32>) outs(%iodd : tensor<508x64xf32>) -> tensor<508x64xf32>
-  %2 = linalg.matmul ins(%x, %w72 : tensor<128x64xf32>, tensor<64x72xf32>) outs(%i72 : tensor<128x72xf32>) -> tensor<128x72xf32>
-  %3 = linalg.matmul ins(%any, %w : tensor<?x64xf32>, tensor<64x64xf32>) outs(%iany : tensor<?x64xf32>) -> tensor<?x64xf32>
-  %4 = linalg.matmul ins(%xb, %wb : tensor<128x64xbf16>, tensor<64x64xbf16>) outs(%i : tensor<128x64xf32>) -> tensor<128x64xf32>
-  %5 = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (k, m)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
-    ins(%xt, %w : tensor<64x128xf32>, tensor<64x64xf32>) outs(%i : tensor<128x64xf32>) -> tensor<128x64xf32>
-  %6 = linalg.batch_matmul ins(%x3, %w3 : tensor<2x128x64xf32>, tensor<2x64x64xf32>) outs(%i3 : tensor<2x128x64xf32>) -> tensor<2x128x64xf32>
-  %c = arith.constant dense_resource<weight> : tensor<64x64xf32>
-  %7 = linalg.matmul ins(%x, %c : tensor<128x64xf32>, tensor<64x64xf32>) outs(%i : tensor<128x64xf32>) -> tensor<128x64xf32>
-  %e = tensor.empty() : tensor<64x64xf32>
-  %d = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%q : tensor<64x64xi8>) outs(%e : tensor<64x64xf32>) {
-  ^bb0(%in: i8, %o: f32):
-    %t = arith.sitofp %in : i8 to f32
-    linalg.yield %t : f32
-  } -> tensor<64x64xf32>
-  %8 = linalg.matmul ins(%x, %d : tensor<128x64xf32>, tensor<64x64xf32>) outs(%i : tensor<128x64xf32>) -> tensor<128x64xf32>
-  %a = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%w : tensor<64x64xf32>) outs(%e : tensor<64x64xf32>) {
-  ^bb0(%in: f32, %o: f32):
-    %t = math.absf %in : f32
-    linalg.yield %t : f32
-  } -> tensor<64x64xf32>
-  %9 = linalg.matmul ins(%x, %a : tensor<128x64xf32>, tensor<64x64xf32>) outs(%i : tensor<128x64xf32>) -> tensor<128x64xf32>
-  return %0, %1, %2, %3, %4, %5, %6, %7, %8, %9 : tensor<64x64xf32>, tensor<508x64xf32>, tensor<128x72xf32>, tensor<?x64xf32>, tensor<128x64xf32>, tensor<128x64xf32>, tensor<2x128x64xf32>, tensor<128x64xf32>, tensor<128x64xf32>, tensor<128x64xf32>
 }
 
 // -----

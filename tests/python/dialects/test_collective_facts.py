@@ -11,7 +11,7 @@ import pytest
 from headrace.dialects.headrace import COLLECTIVES, CollectiveOp, MovingCollectiveOp
 from headrace.dialects.ops.collective import ReducingCollectiveOp
 from headrace.passes.devices.collectives.channel_collectives import CHANNEL_LOWERINGS
-from headrace.passes.devices.collectives.device_collectives import DEVICE_LOWERINGS
+from headrace.passes.devices.spmd.device_collectives import DEVICE_LOWERINGS
 from headrace.passes.frontend.collectives.collectives import STABLEHLO_FORMS
 from headrace.passes.loops.pipeline_collectives import KINDS, mode_of_kinds
 

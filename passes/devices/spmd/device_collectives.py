@@ -21,7 +21,7 @@ from ....dialects.ops.collectives import (
 from ....dialects.upstream.linalg import TensorBuilder, tensor_type
 from ....dialects.upstream.tensor import DYNAMIC, concatenate, slice_along, splat
 from ...analysis.device_counts import check_groups
-from .reductions import check_reducible, reduce_elementwise
+from ..collectives.reductions import check_reducible, reduce_elementwise
 
 
 def lower_on_devices(
