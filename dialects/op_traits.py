@@ -166,7 +166,7 @@ def is_total(op: ir.Operation) -> bool:
     Divisions and accesses at computed offsets cannot; nor an op with one in
     its regions. StableHLO defines its ops for all operands.
     """
-    return all(_is_total_itself(inner) for inner in (ir.walk(op) if len(op.regions) else (op,)))
+    return all(_is_total_itself(inner) for inner in ir.walk(op))
 
 
 def _is_total_itself(op: ir.Operation) -> bool:
