@@ -89,10 +89,13 @@ class _NarrowestPlace(Pattern[NarrowerPlace]):
         next_of: dict[ir.Value, list[ir.Value]],
         ends: dict[ir.Value, None],
     ) -> NarrowerPlace | None:
-        sizes = {value: self._bytes(view, value, place) for value, place in places.items()}
-        for value in extrema:
-            size = tensor_bytes(value.type)
-            sizes[value] = None if size is None else reduction_bytes(view, size)
+        sizes: dict[ir.Value, int | None] = {}
+        for value, place in places.items():
+            if value in extrema:
+                size = tensor_bytes(value.type)
+                sizes[value] = None if size is None else reduction_bytes(view, size)
+            else:
+                sizes[value] = self._bytes(view, value, place)
         cut = narrowest_cut(sizes, next_of, [start], list(ends))
         before = sizes[start]
         if cut is None or before is None or len(cut) > _MOST_COLLECTIVES:
@@ -117,8 +120,10 @@ class _NarrowestPlace(Pattern[NarrowerPlace]):
             assert op is not None
             place = found.places[value]
             shape = shape_of(value)
-            # An extremum over the group has the shape that it has without.
-            other = shape_across(view, value, place, to_part=self.to_part) or shape
+            other = None
+            if value not in found.extrema:  # that has its shape on the parts, too
+                other = shape_across(view, value, place, to_part=self.to_part)
+            other = other or shape
             at = ip or ir.InsertionPoint(op)
             operands: list[ir.Value] = []
             for number, operand in enumerate(op.operands):
