@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from ...dialects import ir
 from ...dialects.fp8 import fp8_format
 from ...dialects.headrace import DequantizeOp
-from ...dialects.op_traits import TENSOR_FLOAT_CONVERTS
+from ...dialects.op_traits import FLOAT_CONVERTS, TENSOR_FLOAT_CONVERTS
 from ...dialects.ops.constraints import element_type_of, is_per_tensor, is_wide_float, shape_of
 from ...dialects.upstream.generic import GENERIC
 from ...dialects.upstream.linalg import with_element_type
@@ -25,6 +25,8 @@ from .movement.values import Movement, movement_of
 
 # Longer chains are not searched: no program has them, and the search recurses.
 MAX_MOVEMENT = 100
+
+_MATMUL_TYPES = ir.BF16Type | ir.F16Type | ir.F32Type
 
 
 def is_float_convert(op: ir.Operation) -> bool:
@@ -204,31 +206,32 @@ class CollectiveOperand(Fp8Search):
 
 
 class MatmulOperand(Fp8Search):
-    """For a matmul, which scales the f32 sum: only exact conversions may be passed."""
+    """For a matmul, which scales the f32 sum, and keeps one rounding of the scaled elements."""
 
     def widens(self, op: ir.Operation) -> bool:
         return op.name == DequantizeOp.OPERATION_NAME
 
     def converted(self, op: ir.Operation) -> ir.Value | None:
-        """Of bf16 or f16 to f32: a convert, an extf, or a generic of one."""
+        """Between bf16, f16 and f32: a convert, an extf or truncf, or a generic of one."""
         if op.name not in (*TENSOR_FLOAT_CONVERTS, GENERIC) or len(op.results) != 1:
             return None
         type_ = op.results[0].type
         if not isinstance(type_, ir.RankedTensorType) or not isinstance(
-            type_.element_type, ir.F32Type
+            type_.element_type, _MATMUL_TYPES
         ):
             return None
         place = tuple(range(type_.rank))
         source = Term(op.operands[0], place)
         if op.name == GENERIC:
             made = maker(Term(op.results[0], place))
-            if made is None or made[0].name != "arith.extf":
+            if made is None or made[0].name not in FLOAT_CONVERTS:
                 return None
             source = made[1][0]
-        if not source.is_tensor or source.place != place:
+            op = made[0]
+        if not source.is_tensor or source.place != place or "roundingmode" in op.attributes:
             return None
-        narrow = isinstance(element_type_of(source.value), ir.BF16Type | ir.F16Type)
-        return source.value if narrow else None
+        is_taken = isinstance(element_type_of(source.value), _MATMUL_TYPES)
+        return source.value if is_taken else None
 
     def difference(self, a: Fp8Value, b: Fp8Value) -> str | None:
         elements = element_type_of(a.narrow), element_type_of(b.narrow)
@@ -236,7 +239,18 @@ class MatmulOperand(Fp8Search):
             return f"of {elements[0]} and {elements[1]}"
         if a.divides != b.divides or not _same_scale(a.scale, b.scale):
             return "with scales that are not provably the same"
+        if roundings_to_narrow(a) != roundings_to_narrow(b):
+            return "that were rounded to different types"
         return "whose per-axis scales were moved" if _moved_scales(a, b) else None
+
+
+def roundings_to_narrow(value: Fp8Value) -> list[ir.Type]:
+    """The types narrower than f32 that scaled elements are rounded to, each once; none
+    without a scale, as both hold every fp8 value."""
+    if value.scale is None:
+        return []
+    found = dict.fromkeys(_roundings(value)[1:])
+    return [type_ for type_ in found if isinstance(type_, ir.BF16Type | ir.F16Type)]
 
 
 def _roundings(value: Fp8Value) -> list[ir.Type]:

@@ -14,6 +14,7 @@ from ..remarks import remark
 from ..rewriting import apply_patterns
 from .commuting.narrow_dequantize import NarrowDequantize, forget_reason
 from .commuting.narrow_quantize import NarrowQuantize
+from .commuting.narrowest_place import LiftCollective, SinkCollective
 from .commuting.wide_reasons import WideReasons
 
 
@@ -48,6 +49,8 @@ class CommuteCollectives(Pass):
         analysis = ReplicationAnalysis(module)
         after, before = NarrowDequantize(analysis), NarrowQuantize(analysis)
         apply_patterns(module, [after, before])
+        if apply_patterns(module, [SinkCollective(analysis), LiftCollective(analysis)]):
+            apply_patterns(module, [after, before])
         reasons = WideReasons(after, before)
         for op in ir.walk(module, bodies=False):
             if not is_collective(op):

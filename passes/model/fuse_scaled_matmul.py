@@ -20,6 +20,7 @@ from ..analysis.fp8_values import (
     WideEnd,
     carry_scale,
     rebuild_narrow,
+    roundings_to_narrow,
     wide_ops,
 )
 from ..analysis.near_fp8 import comes_from_fp8, is_made_of_fp8
@@ -37,8 +38,8 @@ class FuseScaledMatmul(Pass):
     """Turns dots of dequantized values into scaled fp8 matmuls.
 
     Both operands must come from an fp8 value: directly, or by a dequantize
-    (scale optional) and any data movement, which is then done on the fp8
-    value. Works on StableHLO's dots and on linalg's contractions. All pairs
+    (scale optional), converts between wide types and any data movement, which is
+    then done on the fp8 value. Works on StableHLO's dots and on linalg's contractions. All pairs
     of fp8 types are taken, OCP and FNUZ mixed as well: lowering decodes what
     a target does not multiply.
 
@@ -156,7 +157,7 @@ class DequantizedContraction(Pattern[FusedMatmul]):
         if PEELED in op.attributes:
             product.attributes[PEELED] = op.attributes[PEELED]
         for name, source in ((LHS_ROUNDING, match.lhs), (RHS_ROUNDING, match.rhs)):
-            if (rounding := _rounding(source)) is not None:
+            for rounding in roundings_to_narrow(source):
                 product.attributes[name] = ir.TypeAttr.get(rounding)
         result: ir.Value = product.result
         if fp8_result:
@@ -176,17 +177,14 @@ class DequantizedContraction(Pattern[FusedMatmul]):
 
 def _operand(search: MatmulOperand, value: ir.Value) -> Fp8Value | Miss | WideEnd:
     source = search.find(value)
-    if isinstance(source, Fp8Value) and isinstance(element_type_of(value), ir.F64Type):
+    if not isinstance(source, Fp8Value):
+        return source
+    if isinstance(element_type_of(value), ir.F64Type):
         return Miss("its dequantize computes in f64")
+    roundings = roundings_to_narrow(source)
+    if len(roundings) > 1:
+        return Miss(f"its dequantize is rounded to {roundings[0]}, and then to {roundings[1]}")
     return source
-
-
-def _rounding(source: Fp8Value) -> ir.Type | None:
-    """The type that the source rounds scaled elements to; None for f32 or no scale."""
-    if source.scale is None:
-        return None
-    element = element_type_of(source.scale)
-    return None if isinstance(element, ir.F32Type) else element
 
 
 def _scale_fault(side: str, source: Fp8Value, contracting: tuple[int, ...]) -> str | None:

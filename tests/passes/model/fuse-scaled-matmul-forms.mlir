@@ -222,3 +222,51 @@ func.func @widened_generic(%x: tensor<8x8xf8E4M3FN>, %s: tensor<f16>, %y: tensor
   %d = linalg.matmul ins(%r, %b : tensor<8x8xf32>, tensor<8x8xf32>) outs(%init : tensor<8x8xf32>) -> tensor<8x8xf32>
   return %d : tensor<8x8xf32>
 }
+
+// What the dequantize computes in f32, and the source rounds to the dot's type:
+// the attributes keep the type. Without a scale nothing is rounded.
+// CHECK-LABEL: func.func @computed_in_f32
+// CHECK: "headrace.matmul"(%arg0, %arg1, %{{.*}}) {{.*}}headrace.lhs_rounding = bf16{{.*}} : (tensor<8x4xf8E4M3FN>, tensor<4x8xf8E4M3FN>, tensor<f32>) -> tensor<8x8xf32>
+// CHECK-NOT: rhs_rounding
+func.func @computed_in_f32(%x: tensor<8x4xf8E4M3FN>, %y: tensor<4x8xf8E4M3FN>, %s: tensor<f32>) -> tensor<8x8xf32> {
+  %a = "headrace.dequantize"(%x, %s) {operandSegmentSizes = array<i32: 1, 1>, scale_mode = "multiply"} : (tensor<8x4xf8E4M3FN>, tensor<f32>) -> tensor<8x4xf32>
+  %b = "headrace.dequantize"(%y) {operandSegmentSizes = array<i32: 1, 0>, scale_mode = "multiply"} : (tensor<4x8xf8E4M3FN>) -> tensor<4x8xf32>
+  %c = stablehlo.convert %a : (tensor<8x4xf32>) -> tensor<8x4xbf16>
+  %d = stablehlo.convert %b : (tensor<4x8xf32>) -> tensor<4x8xbf16>
+  %e = stablehlo.dot_general %c, %d, contracting_dims = [1] x [0] : (tensor<8x4xbf16>, tensor<4x8xbf16>) -> tensor<8x8xf32>
+  return %e : tensor<8x8xf32>
+}
+
+// Rounded to bf16 and widened again, behind a transpose: it is bf16 that counts.
+// CHECK-LABEL: func.func @rounded_and_widened
+// CHECK: %[[T:.*]] = stablehlo.transpose %arg0
+// CHECK: "headrace.matmul"(%[[T]], %arg0, %{{.*}}, %{{.*}}) {{.*}}headrace.lhs_rounding = bf16, headrace.rhs_rounding = bf16
+func.func @rounded_and_widened(%x: tensor<8x4xf8E4M3FN>, %s: tensor<8x1xf32>) -> tensor<4x4xf32> {
+  %one = stablehlo.constant dense<2.0> : tensor<f32>
+  %a = "headrace.dequantize"(%x, %one) {operandSegmentSizes = array<i32: 1, 1>, scale_mode = "multiply"} : (tensor<8x4xf8E4M3FN>, tensor<f32>) -> tensor<8x4xf32>
+  %b = stablehlo.convert %a : (tensor<8x4xf32>) -> tensor<8x4xbf16>
+  %c = stablehlo.convert %b : (tensor<8x4xbf16>) -> tensor<8x4xf32>
+  %t = stablehlo.transpose %c, dims = [1, 0] : (tensor<8x4xf32>) -> tensor<4x8xf32>
+  %e = stablehlo.dot_general %t, %c, contracting_dims = [1] x [0] : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+  return %e : tensor<4x4xf32>
+}
+
+// The same in linalg: a truncf, and a generic of one.
+// CHECK-LABEL: func.func @computed_in_f32_linalg
+// CHECK: "headrace.matmul"(%arg0, %arg1, {{.*}}headrace.lhs_rounding = bf16, headrace.rhs_rounding = bf16
+func.func @computed_in_f32_linalg(%x: tensor<8x4xf8E4M3FN>, %y: tensor<4x8xf8E4M3FN>, %s: tensor<f32>) -> tensor<8x8xf32> {
+  %z = arith.constant 0.0 : f32
+  %a = "headrace.dequantize"(%x, %s) {operandSegmentSizes = array<i32: 1, 1>, scale_mode = "multiply"} : (tensor<8x4xf8E4M3FN>, tensor<f32>) -> tensor<8x4xf32>
+  %b = "headrace.dequantize"(%y, %s) {operandSegmentSizes = array<i32: 1, 1>, scale_mode = "multiply"} : (tensor<4x8xf8E4M3FN>, tensor<f32>) -> tensor<4x8xf32>
+  %c = arith.truncf %a : tensor<8x4xf32> to tensor<8x4xbf16>
+  %e = tensor.empty() : tensor<4x8xbf16>
+  %d = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%b : tensor<4x8xf32>) outs(%e : tensor<4x8xbf16>) {
+  ^bb0(%in: f32, %out: bf16):
+    %0 = arith.truncf %in : f32 to bf16
+    linalg.yield %0 : bf16
+  } -> tensor<4x8xbf16>
+  %o = tensor.empty() : tensor<8x8xf32>
+  %f = linalg.fill ins(%z : f32) outs(%o : tensor<8x8xf32>) -> tensor<8x8xf32>
+  %m = linalg.matmul ins(%c, %d : tensor<8x4xbf16>, tensor<4x8xbf16>) outs(%f : tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %m : tensor<8x8xf32>
+}

@@ -140,14 +140,45 @@ func.func @argument(%x: tensor<8x8xf8E4M3FN>, %o: tensor<8x8xf32>) -> tensor<8x8
 
 // -----
 
-// A second conversion that rounds.
-// CHECK-LABEL: func.func @second_convert
-// CHECK: stablehlo.dot_general {{.*}}headrace.wide_reason = "lhs stays wide: 'stablehlo.convert' stands
-func.func @second_convert(%x: tensor<8x8xf8E4M3FN>, %s: tensor<f32>) -> tensor<8x8xf32> {
+// Two roundings.
+// CHECK-LABEL: func.func @second_rounding
+// CHECK: stablehlo.dot_general {{.*}}headrace.wide_reason = "lhs stays wide: its dequantize is rounded to bf16, and then to f16
+func.func @second_rounding(%x: tensor<8x8xf8E4M3FN>, %s: tensor<f32>) -> tensor<8x8xf32> {
   %a = "headrace.dequantize"(%x, %s) {operandSegmentSizes = array<i32: 1, 1>, scale_mode = "multiply"} : (tensor<8x8xf8E4M3FN>, tensor<f32>) -> tensor<8x8xf32>
-  %r = stablehlo.convert %a : (tensor<8x8xf32>) -> tensor<8x8xbf16>
-  // expected-remark @below {{lhs stays wide: 'stablehlo.convert' stands between the dequantize and the dot; rhs stays wide: 'stablehlo.convert' stands between the dequantize and the dot}}
-  %d = stablehlo.dot_general %r, %r, contracting_dims = [1] x [0] : (tensor<8x8xbf16>, tensor<8x8xbf16>) -> tensor<8x8xf32>
+  %b = stablehlo.convert %a : (tensor<8x8xf32>) -> tensor<8x8xbf16>
+  %r = stablehlo.convert %b : (tensor<8x8xbf16>) -> tensor<8x8xf16>
+  // expected-remark @below {{lhs stays wide: its dequantize is rounded to bf16, and then to f16; rhs stays wide: its dequantize is rounded to bf16, and then to f16}}
+  %d = stablehlo.dot_general %r, %r, contracting_dims = [1] x [0] : (tensor<8x8xf16>, tensor<8x8xf16>) -> tensor<8x8xf32>
+  return %d : tensor<8x8xf32>
+}
+
+// -----
+
+// One scale, but parts that were rounded to different types.
+// CHECK-LABEL: func.func @rounded_apart
+// CHECK: stablehlo.dot_general {{.*}}headrace.wide_reason = "lhs stays wide: 'stablehlo.concatenate' joins values that were rounded to different types"
+func.func @rounded_apart(%x: tensor<8x8xf8E4M3FN>, %y: tensor<16x8xf8E4M3FN>, %s: tensor<f32>) -> tensor<16x8xf32> {
+  %a = "headrace.dequantize"(%x, %s) {operandSegmentSizes = array<i32: 1, 1>, scale_mode = "multiply"} : (tensor<8x8xf8E4M3FN>, tensor<f32>) -> tensor<8x8xf32>
+  %b = stablehlo.convert %a : (tensor<8x8xf32>) -> tensor<8x8xbf16>
+  %c = stablehlo.convert %b : (tensor<8x8xbf16>) -> tensor<8x8xf32>
+  %j = stablehlo.concatenate %a, %c, dim = 0 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<16x8xf32>
+  %w = "headrace.dequantize"(%x, %s) {operandSegmentSizes = array<i32: 1, 1>, scale_mode = "multiply"} : (tensor<8x8xf8E4M3FN>, tensor<f32>) -> tensor<8x8xf32>
+  // expected-remark @below {{lhs stays wide: 'stablehlo.concatenate' joins values that were rounded to different types}}
+  %d = stablehlo.dot_general %j, %w, contracting_dims = [1] x [0] : (tensor<16x8xf32>, tensor<8x8xf32>) -> tensor<16x8xf32>
+  return %d : tensor<16x8xf32>
+}
+
+// -----
+
+// A rounding that is not to the nearest.
+// CHECK-LABEL: func.func @rounded_down
+// CHECK: linalg.matmul {{.*}}headrace.wide_reason = "lhs stays wide: 'arith.truncf' stands between the dequantize and the dot
+func.func @rounded_down(%x: tensor<8x8xf8E4M3FN>, %s: tensor<f32>, %i: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %a = "headrace.dequantize"(%x, %s) {operandSegmentSizes = array<i32: 1, 1>, scale_mode = "multiply"} : (tensor<8x8xf8E4M3FN>, tensor<f32>) -> tensor<8x8xf32>
+  %b = arith.truncf %a to_nearest_even : tensor<8x8xf32> to tensor<8x8xbf16>
+  %c = arith.truncf %a downward : tensor<8x8xf32> to tensor<8x8xbf16>
+  // expected-remark @below {{lhs stays wide: 'arith.truncf' stands between the dequantize and the dot; rhs stays wide: 'arith.truncf' stands between the dequantize and the dot}}
+  %d = linalg.matmul ins(%c, %c : tensor<8x8xbf16>, tensor<8x8xbf16>) outs(%i : tensor<8x8xf32>) -> tensor<8x8xf32>
   return %d : tensor<8x8xf32>
 }
 

@@ -59,8 +59,13 @@ def dot_case(
     *,
     wide: str = "f32",
     result: str = "f32",
+    computed: str | None = None,
 ) -> Case:
-    """A dot of two sides; ``dims`` in StableHLO's words, ``einsum`` in numpy's."""
+    """A dot of two sides; ``dims`` in StableHLO's words, ``einsum`` in numpy's.
+
+    ``computed``: the type of the dequantize, where that is not ``wide``.
+    """
+    computed = computed or wide
     exact = np.einsum(einsum, lhs.exact(), rhs.exact())
     expected = exact.astype(np.float32).astype(WIDE[result])
     arguments: list[Argument] = []
@@ -68,8 +73,8 @@ def dot_case(
         fp8 = side.values.astype(FP8[side.fp8])
         arguments.append(Argument(tensor(fp8.shape, side.fp8), fp8[None]))
         if side.scale is not None:
-            scale = np.asarray(side.scale).astype(WIDE[wide])
-            arguments.append(Argument(tensor(scale.shape, wide), scale[None]))
+            scale = np.asarray(side.scale).astype(WIDE[computed])
+            arguments.append(Argument(tensor(scale.shape, computed), scale[None]))
 
     def body(names: Sequence[str], prefix: str) -> tuple[str, list[str]]:
         rest, lines, types, values = list(names), [], [], []
@@ -78,14 +83,20 @@ def dot_case(
             operands, kinds = [rest.pop(0)], [tensor(shape, side.fp8)]
             if side.scale is not None:
                 operands.append(rest.pop(0))
-                kinds.append(tensor(np.shape(side.scale), wide))
+                kinds.append(tensor(np.shape(side.scale), computed))
             mode = "divide" if side.divide else "multiply"
             value = f"{prefix}d{number}"
             lines.append(
                 f'{value} = "headrace.dequantize"({", ".join(operands)}) {{operandSegmentSizes = '
                 f'array<i32: 1, {len(operands) - 1}>, scale_mode = "{mode}"}} : '
-                f"({', '.join(kinds)}) -> {tensor(shape, wide)}"
+                f"({', '.join(kinds)}) -> {tensor(shape, computed)}"
             )
+            if computed != wide:
+                lines.append(
+                    f"{prefix}c{number} = stablehlo.convert {value} : "
+                    f"({tensor(shape, computed)}) -> {tensor(shape, wide)}"
+                )
+                value = f"{prefix}c{number}"
             if side.move is not None:
                 lines.append(side.move(value, f"{prefix}m{number}", wide))
                 value = f"{prefix}m{number}"

@@ -1,0 +1,386 @@
+"""Moves a collective past elementwise ops to where the fewest bytes are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cmp_to_key
+
+from ....dialects import ir
+from ....dialects.headrace import MOVING_COLLECTIVES, MovingCollectiveOp, as_moving
+from ....dialects.ops.base import WIDE_REASON
+from ....dialects.ops.collectives import build_collective, build_reduction, reduction_bytes
+from ....dialects.ops.constraints import element_type_of, shape_of, tensor_bytes
+from ....dialects.upstream.stablehlo import i64_array, splat_element
+from ...analysis.replication import ReplicationAnalysis
+from ...analysis.stablehlo_reductions import find_reduction
+from ...rewriting import Miss, Pattern, Rewriter
+from .byte_cut import narrowest_cut
+from .parts import Dims, Place, is_uniform, operand_dims, resized, shape_across, with_shape
+
+# No quantization takes more ops than this.
+_MOST_OPS = 200
+# A payload, its scales and a statistic; for more, starting them costs what is saved.
+_MOST_COLLECTIVES = 3
+
+
+@dataclass(frozen=True)
+class NarrowerPlace:
+    """The values to send instead of one: ``cut``, in program order.
+
+    ``places``: where the collective's dimensions are in each value next to it;
+    ``extrema``: those of ``cut`` that are reduced over the group.
+    """
+
+    cut: tuple[ir.Value, ...]
+    places: dict[ir.Value, Place]
+    extrema: dict[ir.Value, str]
+
+    def is_varying(self, value: ir.Value, place: Place, dims: Dims) -> bool:
+        """Whether an op with ``place`` in its result reads another part of ``value`` on
+        each side of the collective."""
+        if value not in self.places or value in self.extrema:
+            return False
+        return self.places[value] == {
+            name: o for name, d in place.items() if (o := dims[d]) is not None
+        }
+
+
+class _NarrowestPlace(Pattern[NarrowerPlace]):
+    """What both directions share. ``to_part``: whether values are made smaller."""
+
+    roots = MOVING_COLLECTIVES
+    to_part: bool
+
+    def __init__(self, analysis: ReplicationAnalysis) -> None:
+        self._analysis = analysis
+
+    def _may_move(self, view: MovingCollectiveOp) -> bool:
+        """Not where a device gets zeros, of which an op may make something else."""
+        if tensor_bytes(view.operands[0].type) is None or not view.groups:
+            return False
+        zeros = view.zeroed_devices(self._analysis.devices)
+        return view.names_every_device or (self._analysis.states_devices and not zeros)
+
+    def _is_uniform(self, view: MovingCollectiveOp, value: ir.Value, place: Place) -> bool:
+        return is_uniform(self._analysis, value, [*place.values()], view.groups)
+
+    def _bytes(self, view: MovingCollectiveOp, value: ir.Value, place: Place) -> int | None:
+        """What a device receives of ``value``; None for what is not sent: booleans, and
+        elements of less than a byte."""
+        element = element_type_of(value)
+        width = element.width if isinstance(element, ir.FloatType | ir.IntegerType) else 0
+        shape = shape_across(view, value, place, to_part=self.to_part)
+        if width % 8 or not width or shape is None:
+            return None
+        unknown = ir.Location.unknown(value.context)
+        other = tensor_bytes(ir.RankedTensorType.get(shape, element, loc=unknown))
+        own = tensor_bytes(value.type)
+        if own is None or other is None:
+            return None
+        sent, result = (other, own) if self.to_part else (own, other)
+        return view.ring_bytes(view.group_size, sent, result)
+
+    def _cut(
+        self,
+        view: MovingCollectiveOp,
+        start: ir.Value,
+        places: dict[ir.Value, Place],
+        extrema: dict[ir.Value, str],
+        next_of: dict[ir.Value, list[ir.Value]],
+        ends: dict[ir.Value, None],
+    ) -> NarrowerPlace | None:
+        sizes: dict[ir.Value, int | None] = {}
+        for value, place in places.items():
+            if value in extrema:
+                size = tensor_bytes(value.type)
+                sizes[value] = None if size is None else reduction_bytes(view, size)
+            else:
+                sizes[value] = self._bytes(view, value, place)
+        cut = narrowest_cut(sizes, next_of, [start], list(ends))
+        before = sizes[start]
+        if cut is None or before is None or len(cut) > _MOST_COLLECTIVES:
+            return None
+        if sum(sizes[value] or 0 for value in cut) >= before:
+            return None
+        kept = {value: kind for value, kind in extrema.items() if value in cut}
+        return NarrowerPlace(tuple(cut), places, kept)
+
+    def _across(
+        self,
+        view: MovingCollectiveOp,
+        value: ir.Value,
+        found: NarrowerPlace,
+        done: dict[ir.Value, ir.Value],
+        ip: ir.InsertionPoint | None = None,
+    ) -> ir.Value:
+        """``value`` computed of what is in ``done``, on the other side of the collective;
+        at ``ip``, or each op where it is."""
+        if value not in done:
+            op = ir.defining_op(value)
+            assert op is not None
+            place = found.places[value]
+            shape = shape_of(value)
+            other = None
+            if value not in found.extrema:  # that has its shape on the parts, too
+                other = shape_across(view, value, place, to_part=self.to_part)
+            other = other or shape
+            at = ip or ir.InsertionPoint(op)
+            operands: list[ir.Value] = []
+            for number, operand in enumerate(op.operands):
+                dims = operand_dims(op, number, grows=not self.to_part) or {}
+                if found.is_varying(operand, place, dims):
+                    operands.append(self._across(view, operand, found, done, ip))
+                    continue
+                sizes = {
+                    o: shape_of(operand)[o] * other[d] // shape[d]
+                    for d in place.values()
+                    if (o := dims[d]) is not None
+                }
+                operands.append(resized(operand, sizes, at))
+            done[value] = with_shape(op, operands, other, at)
+        return done[value]
+
+    def _send(
+        self,
+        view: MovingCollectiveOp,
+        value: ir.Value,
+        place: Place,
+        ip: ir.InsertionPoint,
+        rewriter: Rewriter,
+    ) -> ir.Value:
+        """The collective on another value."""
+        loc, dims = view.location, dict(place)
+        new = build_collective(type(view), value, view.rows, loc=loc, ip=ip, dims=dims).operation
+        for name, attribute in view.attributes.items():
+            if name not in (*place, view.table, WIDE_REASON):
+                new.attributes[name] = attribute
+        rewriter.created(new)
+        return new.results[0]
+
+    def _erase_dead(self, op: ir.Operation, makers: list[ir.Operation], rewriter: Rewriter) -> None:
+        """The collective, which has no users, and what only led to it or came of it."""
+        for dead in (*makers, op) if self.to_part else (op, *makers):
+            if all(next(iter(result.uses), None) is None for result in dead.results):
+                self._analysis.forget(dead)
+                rewriter.erase(dead)
+
+
+class SinkCollective(_NarrowestPlace):
+    """What is computed elementwise of a collective's result is computed on the parts, up
+    to the values with the fewest bytes, and those are sent.
+
+        %g = headrace.all_gather %x : f32
+        %m = stablehlo.reduce %g applies stablehlo.maximum across dimensions = [1]
+        %s = stablehlo.divide %m, %c
+        %q = headrace.quantize %g, %s : f8E4M3FN
+    ->
+        %n = stablehlo.reduce %x applies stablehlo.maximum across dimensions = [1]
+        %t = stablehlo.divide %n, %c
+        %s = headrace.all_gather %t
+        %p = headrace.quantize %x, %t : f8E4M3FN
+        %q = headrace.all_gather %p : f8E4M3FN
+
+    Exact: each element is computed of the same operands by the same op. Of
+    reductions only those move whose result does not depend on the order, over
+    dimensions that the collective leaves alone; extrema over the gathered
+    dimension are taken on the parts, and then over the group.
+    """
+
+    to_part = True
+
+    def match(self, op: ir.Operation) -> NarrowerPlace | None:
+        view = as_moving(op)
+        if not self._may_move(view):
+            return None
+        start = op.results[0]
+        places: dict[ir.Value, Place] = {start: view.dims}
+        extrema: dict[ir.Value, str] = {}
+        next_of: dict[ir.Value, list[ir.Value]] = {}
+        ends: dict[ir.Value, None] = {}
+        moved = {user: user.results[0] for user in _reached(op)}
+        for user, result in moved.items():
+            place = self._place_of(view, user, places, extrema)
+            if place is not None:
+                places[result] = place
+            elif (kind := _extremum(view, user, places)) is not None:
+                places[result], extrema[result] = {}, kind
+                ends[result] = None
+        for value in places:
+            if value in extrema:
+                continue
+            for use in value.uses:
+                user = use.owner.operation
+                if user in moved and (result := moved[user]) in places:
+                    next_of.setdefault(value, []).append(result)
+                else:
+                    ends[value] = None
+        return self._cut(view, start, places, extrema, next_of, ends)
+
+    def _place_of(
+        self,
+        view: MovingCollectiveOp,
+        op: ir.Operation,
+        places: dict[ir.Value, Place],
+        extrema: dict[ir.Value, str],
+    ) -> Place | None:
+        """Where the dimensions are in the op's result, if it can be computed on parts."""
+        found: Place | None = None
+        dims = [operand_dims(op, number) for number in range(len(op.operands))]
+        for operand, of in zip(op.operands, dims, strict=True):
+            if operand not in places or operand in extrema:
+                continue
+            place = None if of is None else _follow(places[operand], of)
+            if place is None or (found is not None and place != found):
+                return None
+            found = place
+        if found is None or shape_across(view, op.results[0], found, to_part=True) is None:
+            return None
+        for operand, of in zip(op.operands, dims, strict=True):
+            if operand in places and operand not in extrema:
+                continue
+            if of is None or any(d not in of for d in found.values()):
+                return None
+            inner = {name: o for name, d in found.items() if (o := of[d]) is not None}
+            if not self._is_uniform(view, operand, inner):
+                return None
+            if inner and shape_across(view, operand, {**found, **inner}, to_part=True) is None:
+                return None
+        return found
+
+    def rewrite(self, op: ir.Operation, match: NarrowerPlace, rewriter: Rewriter) -> None:
+        view = as_moving(op)
+        done: dict[ir.Value, ir.Value] = {op.results[0]: op.operands[0]}
+        makers = _last_first(op, match)
+        # All before the first is replaced: they are made of what the ops read now.
+        parts = [self._across(view, value, match, done) for value in match.cut]
+        for value, part in zip(match.cut, parts, strict=True):
+            maker = ir.defining_op(value)
+            assert maker is not None
+            ip = rewriter.before(maker)
+            if value in match.extrema:
+                kind = match.extrema[value]
+                whole = build_reduction(view, part, kind, loc=maker.location, ip=ip).operation
+                rewriter.created(whole)
+                rewriter.replace_uses(value, whole.results[0])
+            else:
+                sent = self._send(view, part, match.places[value], ip, rewriter)
+                rewriter.replace_uses(value, sent)
+        self._erase_dead(op, makers, rewriter)
+
+
+class LiftCollective(_NarrowestPlace):
+    """What a collective's operand is computed of elementwise is sent, where it has fewer
+    bytes, and the rest is computed of that.
+
+        %w = stablehlo.convert %q : i8 to bf16
+        %x = stablehlo.multiply %w, %s
+        %g = headrace.all_gather %x : bf16
+    ->
+        %p = headrace.all_gather %q : i8
+        %w = stablehlo.convert %p : i8 to bf16
+        %g = stablehlo.multiply %w, %s
+
+    Exact, as ``SinkCollective``. What is the same on all devices, and all along
+    the gathered dimension, is not sent.
+    """
+
+    to_part = False
+
+    def match(self, op: ir.Operation) -> NarrowerPlace | None:
+        view = as_moving(op)
+        if not self._may_move(view):
+            return None
+        start = op.operands[0]
+        places: dict[ir.Value, Place] = {start: view.dims}
+        next_of: dict[ir.Value, list[ir.Value]] = {}
+        ends: dict[ir.Value, None] = {}
+        pending = [start]
+        for value in pending:
+            maker = ir.defining_op(value)
+            inner = None
+            if maker is not None and maker.block == op.block and len(pending) < _MOST_OPS:
+                inner = self._places_before(view, maker, places)
+            if inner is None:
+                ends[value] = None
+                continue
+            next_of[value] = list(inner)
+            pending += [operand for operand in inner if operand not in places]
+            places |= inner
+        return self._cut(view, start, places, {}, next_of, ends)
+
+    def _places_before(
+        self, view: MovingCollectiveOp, op: ir.Operation, places: dict[ir.Value, Place]
+    ) -> dict[ir.Value, Place] | None:
+        """Where the dimensions are in the operands that have to be sent, if the op can be
+        computed of what was sent."""
+        place = places[op.results[0]] if len(op.results) == 1 else {}
+        found: dict[ir.Value, Place] = {}
+        for number, operand in enumerate(op.operands):
+            dims = operand_dims(op, number, grows=True)
+            if dims is None or any(d not in dims for d in place.values()):
+                return None
+            inner = {name: o for name, d in place.items() if (o := dims[d]) is not None}
+            if self._is_uniform(view, operand, inner):
+                continue
+            if len(inner) < len(place) or shape_across(view, operand, inner, to_part=False) is None:
+                return None
+            if inner != found.get(operand, places.get(operand, inner)):
+                return None
+            found[operand] = inner
+        return found or None
+
+    def rewrite(self, op: ir.Operation, match: NarrowerPlace, rewriter: Rewriter) -> None:
+        view, ip = as_moving(op), rewriter.before(op)
+        done = {
+            value: self._send(view, value, match.places[value], ip, rewriter) for value in match.cut
+        }
+        result = self._across(view, op.operands[0], match, done, ip)
+        rewriter.replace_uses(op.results[0], result)
+        self._erase_dead(op, _last_first(op, match), rewriter)
+
+
+def _follow(place: Place, dims: Dims) -> Place | None:
+    """The place in a result of what has ``place`` in an operand."""
+    results = {o: d for d, o in dims.items() if o is not None}
+    found = {name: results[o] for name, o in place.items() if o in results}
+    return found if len(found) == len(place) else None
+
+
+def _reached(op: ir.Operation) -> list[ir.Operation]:
+    """Ops of the block that the collective's result goes through, in program order."""
+    found: dict[ir.Operation, None] = {}
+    pending = [op.results[0]]
+    for value in pending:
+        for use in value.uses:
+            user = use.owner.operation
+            if user in found or user.block != op.block or len(found) == _MOST_OPS:
+                continue
+            if operand_dims(user, use.operand_number) is not None:
+                found[user] = None
+                pending.append(user.results[0])
+    return sorted(found, key=_PROGRAM_ORDER)
+
+
+def _last_first(op: ir.Operation, found: NarrowerPlace) -> list[ir.Operation]:
+    """What makes the values next to a collective, users before makers."""
+    makers = {made for value in found.places if (made := ir.defining_op(value)) is not None}
+    own = (maker for maker in makers if maker != op and maker.block == op.block)
+    return sorted(own, key=_PROGRAM_ORDER, reverse=True)
+
+
+_PROGRAM_ORDER = cmp_to_key(lambda a, b: -1 if a.is_before_in_block(b) else int(a != b))
+
+
+def _extremum(
+    view: MovingCollectiveOp, op: ir.Operation, places: dict[ir.Value, Place]
+) -> str | None:
+    """``max`` or ``min`` where the op is that of a gathered value along the gathered
+    dimension at least, from a constant on."""
+    if op.name != "stablehlo.reduce" or len(op.operands) != 2 or view.gathered_dim is None:
+        return None
+    place, kind = places.get(op.operands[0]), find_reduction(op)
+    if place is None or isinstance(kind, Miss) or kind[0] not in ("max", "min"):
+        return None
+    if place["dim"] not in i64_array(op, "dimensions") or splat_element(op.operands[1]) is None:
+        return None
+    return kind[0]

@@ -1,0 +1,191 @@
+"""How what an op makes of a part of a value lies in what it makes of the whole.
+
+A collective joins, splits or exchanges a value along the dimensions that its
+attributes name; a ``Place`` says which ones those are in another value. An op
+commutes with the collective where each of these dimensions of its result runs
+along one of each operand, or the operand is the same all along it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+from ....dialects import ir
+from ....dialects.headrace import DequantizeOp, MovingCollectiveOp, QuantizeOp
+from ....dialects.op_traits import STABLEHLO_ELEMENTWISE
+from ....dialects.ops.constraints import DYNAMIC, is_per_tensor, shape_of
+from ....dialects.upstream.stablehlo import i64_array, integer, splat_element
+from ...analysis.replication import ReplicationAnalysis
+from ...analysis.stablehlo_reductions import find_reduction
+from ...rewriting import Miss
+
+# Dimensions of a value, by the names of a collective's attributes.
+Place: TypeAlias = Mapping[str, int]
+# For a dimension of the result that of the operand; None where the operand does not
+# vary along it. What is missing is mixed up with others.
+Dims: TypeAlias = Mapping[int, int | None]
+
+_QUANTIZATION = (QuantizeOp.OPERATION_NAME, DequantizeOp.OPERATION_NAME)
+# In another order they give the same bits.
+_EXACT = ("max", "min", "umax", "umin", "and", "or", "xor")
+
+
+def operand_dims(op: ir.Operation, number: int, *, grows: bool = False) -> Dims | None:
+    """Where the dimensions of the op's one result lie in an operand; None if nowhere
+    known. ``grows``: of dimensions that would do, one of size 1 is taken, which the
+    parts of a whole have where that has several. Source of the rules: the StableHLO
+    specification of each op."""
+    if len(op.results) != 1 or not _is_static(op.results[0]) or not _is_static(op.operands[number]):
+        return None
+    name = op.name
+    result, operand = shape_of(op.results[0]), shape_of(op.operands[number])
+    fixed: Dims = dict.fromkeys(range(len(result)))
+    if name in STABLEHLO_ELEMENTWISE and name != "stablehlo.optimization_barrier":
+        same = {d: d for d in range(len(result))}
+        return same if operand == result else fixed if not operand else None
+    if name in _QUANTIZATION:
+        if number == 0:
+            return {d: d for d in range(len(result))}
+        if is_per_tensor(operand):
+            return fixed
+        return {
+            d: d if operand[d] == size or operand[d] > 1 else None for d, size in enumerate(result)
+        }
+    if name == "stablehlo.transpose":
+        return dict(enumerate(i64_array(op, "permutation")))
+    if name == "stablehlo.broadcast_in_dim":
+        places = {r: o for o, r in enumerate(i64_array(op, "broadcast_dimensions"))}
+        return {
+            r: o if (o := places.get(r)) is not None and operand[o] == size else None
+            for r, size in enumerate(result)
+        }
+    if name == "stablehlo.reduce" and len(op.operands) == 2 and _is_exact(op):
+        if number == 1:
+            return fixed
+        reduced = i64_array(op, "dimensions")
+        return dict(enumerate(d for d in range(len(operand)) if d not in reduced))
+    if name == "stablehlo.reshape":
+        return _leading(operand, result, grows)
+    if name == "stablehlo.concatenate":
+        joined = integer(op, "dimension")
+        return {d: d for d in range(len(result)) if d != joined}
+    if name == "stablehlo.reverse":
+        turned = i64_array(op, "dimensions")
+        return {d: d for d in range(len(result)) if d not in turned}
+    return None
+
+
+def _is_static(value: ir.Value) -> bool:
+    return isinstance(value.type, ir.RankedTensorType) and DYNAMIC not in value.type.shape
+
+
+def _is_exact(reduce: ir.Operation) -> bool:
+    found = find_reduction(reduce)
+    if isinstance(found, Miss):
+        return False
+    return found[0] in _EXACT or isinstance(found[1], ir.IntegerType)
+
+
+def _leading(before: Sequence[int], after: Sequence[int], grows: bool) -> Dims:
+    """For the first dimension of each run that a reshape splits or merges the first
+    of the run before: parts along it are parts of both. So they are along
+    dimensions of size 1 in front of it."""
+    found: dict[int, int | None] = {}
+    i = j = 0
+    while True:
+        first, leads = i, [j]
+        while i < len(before) and before[i] == 1:
+            i += 1
+        while j < len(after) and after[j] == 1:
+            j += 1
+            leads.append(j)
+        if i == len(before) or j == len(after) or 0 in (before[i], after[j]):
+            return found
+        found |= dict.fromkeys(leads, first if grows else i)
+        left, right = before[i], after[j]
+        while left != right:
+            if left < right:
+                i += 1
+                left *= before[i]
+            else:
+                j += 1
+                right *= after[j]
+        i, j = i + 1, j + 1
+
+
+def shape_across(
+    collective: MovingCollectiveOp, value: ir.Value, place: Place, *, to_part: bool
+) -> list[int] | None:
+    """The shape of what the collective makes of ``value``, or, ``to_part``, would make it
+    of; None where that is no whole number of elements."""
+    sizes, n = shape_of(value), collective.group_size
+    for dim, (times, by) in collective.factors(n, **place).items():
+        if to_part:
+            times, by = by, times
+        if sizes[dim] * times % by:
+            return None
+        sizes[dim] = sizes[dim] * times // by
+    sent = sizes if to_part else shape_of(value)
+    split = place.get("split_dim")
+    return None if split is not None and sent[split] % n else sizes
+
+
+def is_uniform(
+    analysis: ReplicationAnalysis,
+    value: ir.Value,
+    dims: Sequence[int],
+    groups: Sequence[Sequence[int]],
+) -> bool:
+    """Whether all devices of a group have the same value, which does not vary along
+    ``dims``, and can be made with other sizes there: a broadcast, or a constant."""
+    if not dims:
+        return analysis.equal_over(value, groups)
+    op = ir.defining_op(value)
+    if op is None or len(op.results) != 1:
+        return False
+    if op.name == "stablehlo.constant":
+        return splat_element(value) is not None
+    if op.name == "stablehlo.iota":
+        return integer(op, "iota_dimension") not in dims
+    if not len(op.operands):
+        return False
+    for number, operand in enumerate(op.operands):
+        found = operand_dims(op, number)
+        if found is None or any(d not in found for d in dims):
+            return False
+        inner = [o for d in dims if (o := found[d]) is not None]
+        if not is_uniform(analysis, operand, inner, groups):
+            return False
+    return True
+
+
+def resized(value: ir.Value, sizes: Mapping[int, int], ip: ir.InsertionPoint) -> ir.Value:
+    """A uniform value with other sizes along dimensions that it does not vary along."""
+    op = ir.defining_op(value)
+    if not sizes or op is None:
+        return value
+    operands: list[ir.Value] = []
+    for number, operand in enumerate(op.operands):
+        found = operand_dims(op, number) or {}
+        inner = {o: size for d, size in sizes.items() if (o := found[d]) is not None}
+        operands.append(resized(operand, inner, ip))
+    shape = [sizes.get(d, size) for d, size in enumerate(shape_of(value))]
+    return with_shape(op, operands, shape, ip)
+
+
+def with_shape(
+    op: ir.Operation, operands: Sequence[ir.Value], shape: Sequence[int], ip: ir.InsertionPoint
+) -> ir.Value:
+    """The same op of other operands, with a result of another shape."""
+    type_ = ir.RankedTensorType(op.results[0].type)
+    new_type = ir.RankedTensorType.get(shape, type_.element_type, type_.encoding, loc=op.location)
+    new = op.clone(ip).operation
+    for number, operand in enumerate(operands):
+        new.operands[number] = operand
+    new.results[0].set_type(new_type)
+    if op.name == "stablehlo.constant":
+        splat = splat_element(op.results[0])
+        assert splat is not None
+        new.attributes["value"] = ir.DenseElementsAttr.get_splat(new_type, splat)
+    return new.results[0]
