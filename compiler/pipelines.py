@@ -287,6 +287,7 @@ STAGES: dict[str, tuple[Entry, ...]] = {
         # After the last pass that may make one value of two equal ones.
         *when(_names_several_devices, step("own-buffers"), step("hold-carried-transfers")),
         step("separate-updates"),
+        step("keep-update-order"),
         step("widen-block-arguments"),
     ),
     # On IREE's VM program, before it becomes bytecode.

@@ -93,6 +93,10 @@ UPDATE_FROM_ITSELF = Quirk(
     "A dispatch whose result is inserted into a tensor writes it there, also where it or another "
     "op still reads other elements of the tensor."
 )
+UPDATE_ORDER_LOST = Quirk(
+    "Writes of parts of a tensor that lie beside each other run at once, and then so does what "
+    "comes after the last with what is before it: a write or a read of the first part again."
+)
 CBRT_OF_INFINITY = Quirk("math.cbrt of infinity is NaN on CPUs.")
 
 # Programs that are refused.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -97,3 +98,24 @@ def test_reader_after_update(tmp_path: Path) -> None:
     right = np.stack([gathered @ rows for rows in (-x).max(axis=2)])
     found = run(_reader_before_update(), tmp_path, (T, T), "tensor<64xf32>", [x, z])
     expect_equal(found, right)
+
+
+@canary
+def test_update_order_lost() -> None:
+    """Which of two that run at once comes last, only the threads know: the IR tells it."""
+    half = "tensor<8x16xf32>"
+    parts = [("%v", "%x", "%a", 0), ("%w", "%v", "%b", 8), ("%r", "%w", "%c", 0)]
+    updates = [
+        f"{made} = tensor.insert_slice {by} into {of}[{row}, 0] [8, 16] [1, 1] : {half} into {T}"
+        for made, of, by, row in parts
+    ]
+    text = f"""
+func.func @main(%x: {T}, %a: {half}, %b: {half}, %c: {half}) -> {T} {{
+  {chr(10).join(updates)}
+  return %r : {T}
+}}"""
+    stream = expect_compiles(text, (*HOST, "--compile-to=stream"), "nothing").decode()
+    for commands in re.findall(r"stream.cmd.concurrent \{(.*?)\n *\}", stream, re.DOTALL):
+        written = re.findall(r"stream.cmd.copy .*?, (%\w+\[%\w+\])", commands)
+        if len(written) != len(dict.fromkeys(written)):
+            raise Shown(commands)
