@@ -148,7 +148,10 @@ class Numbers:
     def _compute(self, value: ir.Value) -> Sum:
         op = ir.defining_op(value)
         if op is None:
-            return self._argument(ir.BlockArgument(value))
+            argument = ir.BlockArgument(value)
+            if _brought(argument):
+                return self._argument(argument)
+            return self._atom((self.place, str(value.get_name())))
         number = ir.result_number(value)
         if op.name == "util.assume.int":
             return self._assumed(op, number)
@@ -166,16 +169,39 @@ class Numbers:
         return Sum(0, (((self.atoms.name(what),), 1),))
 
     def _argument(self, argument: ir.BlockArgument) -> Sum:
-        """What all branches bring, if that is one number; else an unknown one."""
-        found = self.known[argument] = self._atom((self.place, str(argument.get_name())))
-        brought = [n for n in (self.of(v) for v in _brought(argument)) if n != found]
-        if brought and all(n == brought[0] for n in brought):
-            # What was made of the unknown number may be known now.
-            atom = found.terms[0][0][0]
-            self.known = {v: n for v, n in self.known.items() if not n.has(atom)}
-            return brought[0]
-        self._bound_counter(found, brought)
-        return found
+        """What branches bring, if that is one number whichever way they go; else an
+        unknown one."""
+        among, others = self._come_from(argument)
+        own = {a: self._atom((self.place, str(a.get_name()))) for a in among}
+        self.known |= own
+        numbers = [self.of(value) for value in others]
+        atoms = [number.terms[0][0][0] for number in own.values()]
+        is_one = bool(numbers) and all(n == numbers[0] for n in numbers)
+        # What was made of the numbers that were unknown meanwhile is so no more.
+        self.known = {v: n for v, n in self.known.items() if not any(n.has(a) for a in atoms)}
+        if is_one and not any(numbers[0].has(a) for a in atoms):
+            self.known |= dict.fromkeys(among, numbers[0])
+        else:
+            self.known[argument] = own[argument]
+            self._bound_counter(own[argument], [self.of(v) for v in _brought(argument)])
+        return self.known[argument]
+
+    def _come_from(
+        self, argument: ir.BlockArgument
+    ) -> tuple[list[ir.BlockArgument], list[ir.Value]]:
+        """The arguments of blocks that are handed on to one, itself first, and what else is."""
+        among: dict[ir.BlockArgument, None] = {}
+        others: list[ir.Value] = []
+        pending: list[ir.Value] = [argument]
+        while pending:
+            value = pending.pop()
+            handed = [] if ir.defining_op(value) is not None else _brought(ir.BlockArgument(value))
+            if value in self.known or not handed:
+                others.append(value)
+            elif ir.BlockArgument(value) not in among:
+                among[ir.BlockArgument(value)] = None
+                pending += handed
+        return list(among), others
 
     def _bound_counter(self, counter: Sum, brought: Sequence[Sum]) -> None:
         """A number that is added to in each round is no less than it was before the first."""
@@ -186,15 +212,17 @@ class Numbers:
             self.atoms.bounds[atom] = (min(_least(n, self.atoms) for n in starts), inf)
 
     def guards_at(self, block: ir.Block) -> dict[str, Bounds]:
-        """What the conditions tell by which control comes to a block."""
+        """What the conditions tell by which control comes to a block, whichever way."""
         found: dict[str, Bounds] = {}
-        while len(before := list(block.predecessors)) == 1:
+        for entered in block.region.blocks:
+            before = list(entered.predecessors)
+            if len(before) != 1 or not _is_always_before(entered, block):
+                continue
             branch = ir.operations_of(before[0])[-1]
             if branch.name == "cf.cond_br" and branch.successors[0] != branch.successors[1]:
                 condition = ir.defining_op(branch.operands[0])
-                for atom, bounds in self._told(condition, branch.successors[0] == block):
+                for atom, bounds in self._told(condition, branch.successors[0] == entered):
                     found[atom] = _both(bounds, found.get(atom, (-inf, inf)))
-            block = before[0]
         return found
 
     def _told(self, condition: ir.Operation | None, holds: bool) -> Iterator[tuple[str, Bounds]]:
@@ -327,6 +355,16 @@ def _brought(argument: ir.BlockArgument) -> list[ir.Value]:
         for branch in {ir.address_of(op): op for op in last}.values()
         for index in forwarded_operand(branch, block, argument.arg_number)
     ]
+
+
+def _is_always_before(first: ir.Block, second: ir.Block) -> bool:
+    """Whether all ways from the region's start to ``second`` go through ``first``."""
+    blocks = list(first.region.blocks)
+    reached = [blocks[0]]
+    for block in reached:
+        if block != first:
+            reached += [b for b in block.successors if b not in reached]
+    return first == second or second not in reached
 
 
 # Predicates of arith.cmpi: whether the first is the larger, and whether both may be equal.
