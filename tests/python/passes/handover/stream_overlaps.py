@@ -40,20 +40,50 @@ _STORE = "iree_tensor_ext.dispatch.tensor.store"
 
 def check_stream(text: str) -> list[str]:
     """What may read or write the wrong bytes; empty where all is well."""
+    return [
+        problem
+        for reader, executions in _functions(text)
+        for execution in executions
+        for problem in reader.problems(execution)
+    ]
+
+
+def late_reads(text: str, reader: str, writer: str) -> int:
+    """How many commands with ``reader`` in their name read bytes that one with ``writer``
+    in its name wrote by then: in an execution that theirs waits for."""
+    return sum(
+        functions.reads_after(reader, execution, writer, _waited_for(execution))
+        for functions, executions in _functions(text)
+        for execution in executions
+    )
+
+
+def _functions(text: str) -> Iterator[tuple[_Reader, list[ir.Operation]]]:
+    """Each function's ``stream.cmd.execute`` ops, and who reads them."""
     module = parse_module(text, "stream", ir.make_context())
     top = ir.operations_of(module.regions[0].blocks[0])
     executables = {_name(op): op for op in top if op.name == "stream.executable"}
-    found: list[str] = []
     for function in top:
         if function.name in ("util.func", "util.initializer", "func.func"):
             reader = _Reader(executables)
-            for op in ir.walk(function):
+            ops = ir.walk(function)
+            for op in ops:
                 if op.name == "stream.tensor.export":
                     reader.learn_result(op)
-            for op in ir.walk(function):
-                if op.name == "stream.cmd.execute":
-                    found += reader.execute(op)
-    return found
+            yield reader, [op for op in ops if op.name == "stream.cmd.execute"]
+
+
+def _waited_for(execution: ir.Operation) -> list[ir.Operation]:
+    """The executions that are over when one begins."""
+    found: dict[ir.Operation, None] = {}
+    pending = [execution]
+    while pending:
+        for operand in pending.pop().operands:
+            op = ir.defining_op(operand)
+            if op is not None and str(operand.type) == "!stream.timepoint" and op not in found:
+                found[op] = None
+                pending.append(op)
+    return [op for op in found if op.name == "stream.cmd.execute"]
 
 
 @dataclass(frozen=True)
@@ -86,13 +116,34 @@ class _Reader:
         span = self._span(export.operands[0], None, list(export.operands)[-1], False)
         self._results.append(span.range)
 
-    def execute(self, op: ir.Operation) -> list[str]:
-        segments = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
-        captured = list(op.operands)[: segments[0]]
-        block = op.regions[0].blocks[0]
+    def problems(self, execution: ir.Operation) -> list[str]:
+        return list(self._problems(self._enter(execution)))
+
+    def reads_after(
+        self, reader: str, late: ir.Operation, writer: str, early: Sequence[ir.Operation]
+    ) -> int:
+        """How many commands of one execution read what some of others wrote."""
+        written = [a for op in early for c in self._named(op, writer) for a in c.accesses]
+        return sum(
+            any(
+                not read.writes and write.writes and not self._apart(read, write)
+                for read in command.accesses
+                for write in written
+            )
+            for command in self._named(late, reader)
+        )
+
+    def _named(self, execution: ir.Operation, name: str) -> list[_Command]:
+        ops = ir.operations_of(self._enter(execution))
+        return [c for op in ops for c in self._commands(op) if name in c.name]
+
+    def _enter(self, execution: ir.Operation) -> ir.Block:
+        segments = list(ir.DenseI32ArrayAttr(execution.attributes["operandSegmentSizes"]))
+        captured = list(execution.operands)[: segments[0]]
+        block = execution.regions[0].blocks[0]
         self._captured.update(zip(block.arguments, captured, strict=True))
-        self._atoms.guards = self._host.guards_at(op.block)
-        return list(self._problems(block))
+        self._atoms.guards = self._host.guards_at(execution.block)
+        return block
 
     def _problems(self, block: ir.Block) -> Iterator[str]:
         for op in ir.operations_of(block):
