@@ -54,44 +54,60 @@ class KeepUpdateOrder(Pass):
     def run(self, module: ir.Operation) -> None:
         for function in ir.functions_of(module):
             zero: ir.Value | None = None
+            orders = _Orders()
             for op in ir.walk(function, bodies=False):
-                if op.name in _PARTS and _loses_order(op):
+                if op.name in _PARTS and orders.loses(op):
                     zero = _hidden_zero(function) if zero is None else zero
+                    orders.forget(op)
                     _move(op, zero)
 
 
-def _loses_order(op: ir.Operation) -> bool:
-    """Whether IREE may run ``op`` beside one before it that writes what ``op`` reads or
-    writes, or reads what it writes."""
-    part = _range_of(op)
-    if part is None:
-        return False
-    last = part
-    for written, before in _writes(op.operands[_PARTS[op.name]]):
-        if written is None or not written.touches(last):
-            return False  # IREE keeps these two in order, and so all before them
-        if not written.is_apart(part):
-            return True
-        if op.name in _WRITERS and before is not None:
-            reads = [_range_of(reader) for reader in _readers(before)]
-            if any(r and r.touches(written) and not r.is_apart(part) for r in reads):
+class _Orders:
+    """Which ops are kept in order. A long chain of updates is walked for each of them."""
+
+    def __init__(self) -> None:
+        self._ranges: dict[ir.Operation, PartRange | None] = {}
+
+    def loses(self, op: ir.Operation) -> bool:
+        """Whether IREE may run ``op`` beside one before it that writes what ``op`` reads
+        or writes, or reads what it writes."""
+        last: PartRange | None = None
+        for written, before in self._writes(op.operands[_PARTS[op.name]]):
+            part = self._range(op)
+            last = last or part
+            if part is None or last is None or written is None or not written.touches(last):
+                return False  # IREE keeps these two in order, and so all before them
+            if not written.is_apart(part):
                 return True
-        last = written
-    return False
+            if op.name in _WRITERS and before is not None:
+                reads = [self._range(reader) for reader in _readers(before)]
+                if any(r and r.touches(written) and not r.is_apart(part) for r in reads):
+                    return True
+            last = written
+        return False
 
+    def forget(self, op: ir.Operation) -> None:
+        """Before it is erased."""
+        del self._ranges[op]
 
-def _writes(tensor: ir.Value) -> Iterator[tuple[PartRange | None, ir.Value | None]]:
-    """What was written into a tensor, the last first, and the tensor that it was written into."""
-    value: ir.Value | None = tensor
-    while value is not None and (op := ir.defining_op(value)) is not None:
-        value = None
-        if op.name in _VIEWS:
-            value = op.operands[0]
-        elif op.name in _WRITERS:
-            value = op.operands[_WRITERS[op.name]]
-            yield _range_of(op), value
-        elif op.name == "tensor.concat":
-            yield from ((part, None) for part in reversed(parts_of_concat(op)))
+    def _range(self, op: ir.Operation) -> PartRange | None:
+        if op not in self._ranges:
+            self._ranges[op] = _range_of(op)
+        return self._ranges[op]
+
+    def _writes(self, tensor: ir.Value) -> Iterator[tuple[PartRange | None, ir.Value | None]]:
+        """What was written into a tensor, the last first, and the tensor that it was
+        written into."""
+        value: ir.Value | None = tensor
+        while value is not None and (op := ir.defining_op(value)) is not None:
+            value = None
+            if op.name in _VIEWS:
+                value = op.operands[0]
+            elif op.name in _WRITERS:
+                value = op.operands[_WRITERS[op.name]]
+                yield self._range(op), value
+            elif op.name == "tensor.concat":
+                yield from ((part, None) for part in reversed(parts_of_concat(op)))
 
 
 def _readers(tensor: ir.Value) -> Iterator[ir.Operation]:

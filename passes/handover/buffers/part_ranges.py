@@ -115,6 +115,8 @@ def _add(numbers: Iterable[_Sum]) -> _Sum:
 
 
 def _multiply(a: _Sum, b: _Sum) -> _Sum:
+    if not a or not b:
+        return {}
     return _add({tuple(sorted(x + y)): m * n} for x, m in a.items() for y, n in b.items())
 
 
