@@ -89,6 +89,10 @@ UNSIGNED_OPERAND_FOLDED = Quirk(
 UNSTABLE_SORT = Quirk(
     "Two neighbours are swapped unless the comparator says that the first comes before the second."
 )
+UPDATE_BEFORE_READER = Quirk(
+    "Ops that run at once go right behind what they need: if one of them updates a tensor in "
+    "place, what reads the tensor before it, and stood before all of them, comes after them."
+)
 UPDATE_FROM_ITSELF = Quirk(
     "A dispatch whose result is inserted into a tensor writes it there, also where it or another "
     "op still reads other elements of the tensor."

@@ -70,19 +70,15 @@ class _Orders:
 
     def loses(self, op: ir.Operation) -> bool:
         """Whether IREE may run ``op`` beside one before it that writes what ``op`` reads
-        or writes, or reads what it writes."""
+        or writes. What reads what it writes is done, or reads another buffer: own-buffers."""
         last: PartRange | None = None
-        for written, before in self._writes(op.operands[_PARTS[op.name]]):
+        for written in self._writes(op.operands[_PARTS[op.name]]):
             part = self._range(op)
             last = last or part
             if part is None or last is None or written is None or not written.touches(last):
                 return False  # IREE keeps these two in order, and so all before them
             if not written.is_apart(part):
                 return True
-            if op.name in _WRITERS and before is not None:
-                reads = [self._range(reader) for reader in _readers(before)]
-                if any(r and r.touches(written) and not r.is_apart(part) for r in reads):
-                    return True
             last = written
         return False
 
@@ -95,9 +91,8 @@ class _Orders:
             self._ranges[op] = _range_of(op)
         return self._ranges[op]
 
-    def _writes(self, tensor: ir.Value) -> Iterator[tuple[PartRange | None, ir.Value | None]]:
-        """What was written into a tensor, the last first, and the tensor that it was
-        written into."""
+    def _writes(self, tensor: ir.Value) -> Iterator[PartRange | None]:
+        """What was written into a tensor, the last first."""
         value: ir.Value | None = tensor
         while value is not None and (op := ir.defining_op(value)) is not None:
             value = None
@@ -105,19 +100,9 @@ class _Orders:
                 value = op.operands[0]
             elif op.name in _WRITERS:
                 value = op.operands[_WRITERS[op.name]]
-                yield self._range(op), value
+                yield self._range(op)
             elif op.name == "tensor.concat":
-                yield from ((part, None) for part in reversed(parts_of_concat(op)))
-
-
-def _readers(tensor: ir.Value) -> Iterator[ir.Operation]:
-    """The ops that read parts of a tensor, or of a view of it."""
-    for use in tensor.uses:
-        user = use.owner.operation
-        if user.name in _VIEWS:
-            yield from _readers(user.results[0])
-        elif user.name in _READERS:
-            yield user
+                yield from reversed(parts_of_concat(op))
 
 
 def _range_of(op: ir.Operation) -> PartRange | None:

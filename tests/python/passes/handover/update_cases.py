@@ -256,14 +256,6 @@ def part_read_again(g: Graph) -> list[int]:
 
 
 @case
-def part_read_before(g: Graph) -> list[int]:
-    y = g.negate(0)
-    part = g.window(y, (8, 0), 8, 16)
-    y = g.update(y, g.window(1, (0, 0), 8, 16), (0, 0))
-    return [g.update(y, g.window(1, (4, 0), 8, 16), (8, 0)), part]
-
-
-@case
 def part_of_joined_again(g: Graph) -> list[int]:
     y = g.join(g.window(0, (0, 0), 4, 16), g.window(1, (0, 0), 8, 16))
     y = g.update(y, g.window(0, (4, 0), 4, 16), (0, 0))
@@ -289,6 +281,39 @@ def part_again_in_a_loop(g: Graph) -> list[int]:
 
 
 AGAIN = tuple(name for name in CASES if "part" in name)
+
+# Two updates at once, and a reader before them: see own-buffers.
+
+
+@case
+def maxima_before(g: Graph) -> list[int]:
+    y = g.negate(0)
+    largest = g.row_maximum(y)
+    updated = g.update(
+        g.update(y, g.window(1, (0, 0), 4, 16), (8, 0)), g.window(1, (4, 0), 4, 16), (12, 0)
+    )
+    return [updated, largest]
+
+
+@case
+def rows_read_before(g: Graph) -> list[int]:
+    y = g.negate(0)
+    rows = g.window(y, (8, 0), 4, 16)
+    y = g.update(y, g.window(1, (9, 0), 4, 16), (8, 0))
+    return [g.update(y, g.negate(g.window(1, (8, 0), 4, 16)), (12, 0)), rows]
+
+
+@case
+def maxima_before_in_a_loop(g: Graph) -> list[int]:
+    def body(b: Graph, v: list[int]) -> list[int]:
+        y = b.update(v[0], b.window(v[2], (Moving(0), 0), 4, 16), (8, 0))
+        y = b.update(y, b.window(v[2], (Moving(1), 0), 4, 16), (12, 0))
+        return [y, b.row_maximum(v[0]), v[2]]
+
+    return g.loop([g.negate(0), g.negate(1), 1], body)[:2]
+
+
+LATE = ("other_reader", "maxima_before", "rows_read_before")
 
 
 def graph(name: str, element: str) -> Graph:
