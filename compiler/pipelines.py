@@ -40,6 +40,11 @@ class Settings:
     has_f64: bool = False
     has_branches: bool = False
 
+    @property
+    def several(self) -> bool:
+        """Whether one program is for several devices."""
+        return self.form == "devices" and self.devices > 1
+
 
 Condition = Callable[[Settings], bool]
 
@@ -88,7 +93,7 @@ def _tiles(settings: Settings) -> bool:
 
 
 def _names_several_devices(settings: Settings) -> bool:
-    return settings.form == "devices" and settings.devices > 1
+    return settings.several
 
 
 _CANONICALIZE = step("func.func(canonicalize)")
@@ -281,8 +286,10 @@ STAGES: dict[str, tuple[Entry, ...]] = {
         # Canonicalization may have brought a transpose to the op that makes its operand.
         step("fold-transposes"),
         # After the last pass that may make one value of two equal ones.
-        *when(_names_several_devices, step("own-buffers"), step("hold-carried-transfers")),
+        step("own-buffers", "several"),
+        *when(_names_several_devices, step("hold-carried-transfers")),
         step("separate-updates"),
+        step("keep-update-order"),
         step("widen-block-arguments"),
     ),
     # On IREE's VM program, before it becomes bytecode.

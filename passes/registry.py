@@ -59,6 +59,7 @@ _BUILTIN: dict[str, str] = {
     "own-buffers": "handover.own_buffers:OwnBuffers",
     "hold-carried-transfers": "handover.hold_carried_transfers:HoldCarriedTransfers",
     "separate-updates": "handover.separate_updates:SeparateUpdates",
+    "keep-update-order": "handover.keep_update_order:KeepUpdateOrder",
     "widen-block-arguments": "handover.widen_block_arguments:WidenBlockArguments",
     "separate-forwarded-refs": "handover.separate_forwarded_refs:SeparateForwardedRefs",
 }

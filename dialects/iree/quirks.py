@@ -89,9 +89,17 @@ UNSIGNED_OPERAND_FOLDED = Quirk(
 UNSTABLE_SORT = Quirk(
     "Two neighbours are swapped unless the comparator says that the first comes before the second."
 )
+UPDATE_BEFORE_READER = Quirk(
+    "Ops that run at once go right behind what they need: if one of them updates a tensor in "
+    "place, what reads the tensor before it, and stood before all of them, comes after them."
+)
 UPDATE_FROM_ITSELF = Quirk(
     "A dispatch whose result is inserted into a tensor writes it there, also where it or another "
     "op still reads other elements of the tensor."
+)
+UPDATE_ORDER_LOST = Quirk(
+    "Writes of parts of a tensor that lie beside each other run at once, and then so does what "
+    "comes after the last with what is before it: a write or a read of the first part again."
 )
 CBRT_OF_INFINITY = Quirk("math.cbrt of infinity is NaN on CPUs.")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ...dialects import ir
@@ -20,17 +20,18 @@ from .buffers.later_readers import LaterReaders, Use
 class OwnBuffers(Pass):
     """Give each tensor that is written piece by piece a buffer of its own.
 
-    For programs for several devices, once their loops are branches. Two
-    tensors must not be written where one value lies:
+    Once loops are branches. Two tensors must not be written where one value lies:
 
     - Equal ``tensor.empty`` ops become one in any common-subexpression
       elimination, and IREE keeps one that several devices use as a
       constant. A tensor that is put together from parts starts at an
       allocation instead, which has a side effect: two never become one.
+      That is for programs for ``several`` devices.
     - What is updated in place may be read elsewhere, at a time that only the
-      devices know. See ``later_readers``: where that can happen the update
-      gets a copy, into an allocation too. IREE takes its own copies away
-      where the update stands last in program order.
+      devices know, or on one device after the update (quirks.UPDATE_BEFORE_READER).
+      See ``later_readers``: where that can happen the update gets a copy, into
+      an allocation too. IREE takes its own copies away where the update stands
+      last in program order.
 
     Before::
 
@@ -54,32 +55,40 @@ class OwnBuffers(Pass):
 
     name: ClassVar[str] = "own-buffers"
 
+    several: bool = field(default=True, metadata={"help": "the program is for several devices"})
+
     def run(self, module: ir.Operation) -> None:
         for function in ir.functions_of(module):
             if len(function.regions[0].blocks):
-                _Function(module, function).rewrite()
+                _Function(module, function, self.several).rewrite()
 
 
 class _Function:
-    def __init__(self, module: ir.Operation, function: ir.Operation) -> None:
+    def __init__(self, module: ir.Operation, function: ir.Operation, several: bool) -> None:
         self._ops = [op for block in function.regions[0].blocks for op in ir.operations_of(block)]
         self._devices = devices_of_values(module, function)
+        self._several = several
         self._readers = LaterReaders(function, self._devices)
 
     def rewrite(self) -> None:
         concats = [op for op in self._ops if op.name == "tensor.concat"]
         others = [op for op in self._ops if op.name != "tensor.concat"]
-        for concat in concats:
-            self._put_together(concat)
-        for op in others:
-            if op.name == "tensor.insert_slice":
-                self._start(Use(op, 1), self._devices.get(op.results[0]))
-            elif op.name.startswith("cf."):
-                for index in range(len(op.operands)):
-                    self._start(Use(op, index), _device_behind(op, index, self._devices))
+        if self._several:
+            for concat in concats:
+                self._put_together(concat)
+            for op in others:
+                self._start_apart(op)
         for op in others:
             for use in self._readers.exposed(op):
                 self._copy(use)
+
+    def _start_apart(self, op: ir.Operation) -> None:
+        """An allocation for each empty tensor that ``op`` writes into or hands on."""
+        if op.name == "tensor.insert_slice":
+            self._start(Use(op, 1), self._devices.get(op.results[0]))
+        elif op.name.startswith("cf."):
+            for index in range(len(op.operands)):
+                self._start(Use(op, index), _device_behind(op, index, self._devices))
 
     def _start(self, use: Use, device: ir.Attribute | None) -> None:
         """An allocation for ``use`` where it is of an empty tensor."""
@@ -118,7 +127,7 @@ class _Function:
         device = self._devices.get(value)
         if device is None:
             device = self._device_of_user(use, top)
-        if device is not None:
+        if device is not None or not self._several:
             b = TensorBuilder(ir.InsertionPoint(top), top.location)
             use.op.operands[use.index] = kept_copy(b, value, device)
 

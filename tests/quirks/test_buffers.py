@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -15,14 +16,21 @@ DEVICES = 4
 T, ROW, CUT, ALL = "tensor<16x16xf32>", "tensor<16xf32>", "tensor<4x16xf32>", "tensor<64x16xf32>"
 
 
-def run(text: str, folder: Path, types: tuple[str, ...], result: str, inputs: list[Array]) -> Array:
-    """``inputs`` and the result are ``[devices, *shape]``."""
+def run(
+    text: str,
+    folder: Path,
+    types: tuple[str, ...],
+    results: tuple[str, ...],
+    inputs: list[Array],
+) -> Array:
+    """The first result; ``inputs`` and it are ``[devices, *shape]``."""
     count = len(inputs[0])
     flags = HOST if count == 1 else (*devices(count), "--iree-opt-const-eval=false")
     vmfb = folder / "program.vmfb"
     vmfb.write_bytes(expect_compiles(text, flags, "nothing"))
     arguments = tuple(ValueInfo(t) for t in types)
-    info = FunctionInfo("main", "cpu", "devices", count, arguments, (ValueInfo(result),))
+    returned = tuple(ValueInfo(t) for t in results)
+    info = FunctionInfo("main", "cpu", "devices", count, arguments, returned)
     return run_program(vmfb, info, inputs)[0]
 
 
@@ -44,7 +52,7 @@ func.func @main(%x: {x}, %i: {i}, %u: {u}) -> {x} {{
     # Four GiB behind the tensor, where nothing lies.
     inputs = [np.ones((1, 4, 2), np.float32), np.full((1, 1, 1), 1 << 29, np.int32)]
     try:
-        found = run(text, tmp_path, (x, i, u), x, [*inputs, np.zeros((1, 1, 2), np.float32)])
+        found = run(text, tmp_path, (x, i, u), (x,), [*inputs, np.zeros((1, 1, 2), np.float32)])
     except HeadraceError as error:
         raise Shown from error
     expect_equal(found, inputs[0])
@@ -95,5 +103,45 @@ def test_reader_after_update(tmp_path: Path) -> None:
     updated[:, 0:4] = z[:, 0:4]
     gathered = updated.reshape(DEVICES * 16, 16)
     right = np.stack([gathered @ rows for rows in (-x).max(axis=2)])
-    found = run(_reader_before_update(), tmp_path, (T, T), "tensor<64xf32>", [x, z])
+    found = run(_reader_before_update(), tmp_path, (T, T), ("tensor<64xf32>",), [x, z])
     expect_equal(found, right)
+
+
+@canary
+def test_update_before_reader(tmp_path: Path) -> None:
+    """On one device: the maxima of the rows of %y, then two updates that run at once."""
+    text = f"""
+func.func @main(%x: {T}, %a: {CUT}, %b: {CUT}) -> ({ROW}, {T}) {{
+  %least = arith.constant -40.0 : f32
+  %e = tensor.empty() : {ROW}
+  %low = linalg.fill ins(%least : f32) outs(%e : {ROW}) -> {ROW}
+  %y = arith.negf %x : {T}
+  %r = linalg.reduce {{ arith.maximumf }} ins(%y : {T}) outs(%low : {ROW}) dimensions = [1]
+  %u = tensor.insert_slice %a into %y[0, 0] [4, 16] [1, 1] : {CUT} into {T}
+  %v = tensor.insert_slice %b into %u[4, 0] [4, 16] [1, 1] : {CUT} into {T}
+  return %r, %v : {ROW}, {T}
+}}"""
+    x = np.random.default_rng(0).integers(-4, 5, (1, 16, 16)).astype(np.float32)
+    parts = [np.full((1, 4, 16), -9, np.float32)] * 2
+    expect_equal(run(text, tmp_path, (T, CUT, CUT), (ROW, T), [x, *parts]), (-x).max(axis=2))
+
+
+@canary
+def test_update_order_lost() -> None:
+    """Which of two that run at once comes last, only the threads know: the IR tells it."""
+    half = "tensor<8x16xf32>"
+    parts = [("%v", "%x", "%a", 0), ("%w", "%v", "%b", 8), ("%r", "%w", "%c", 0)]
+    updates = [
+        f"{made} = tensor.insert_slice {by} into {of}[{row}, 0] [8, 16] [1, 1] : {half} into {T}"
+        for made, of, by, row in parts
+    ]
+    text = f"""
+func.func @main(%x: {T}, %a: {half}, %b: {half}, %c: {half}) -> {T} {{
+  {chr(10).join(updates)}
+  return %r : {T}
+}}"""
+    stream = expect_compiles(text, (*HOST, "--compile-to=stream"), "nothing").decode()
+    for commands in re.findall(r"stream.cmd.concurrent \{(.*?)\n *\}", stream, re.DOTALL):
+        written = re.findall(r"stream.cmd.copy .*?, (%\w+\[%\w+\])", commands)
+        if len(written) != len(dict.fromkeys(written)):
+            raise Shown(commands)

@@ -4,8 +4,10 @@ IREE lets an op that updates a tensor take over the tensor's buffer
 where it is the last user in program order. It then cuts the program into
 pieces that run as soon as their operands are there, so that a reader that
 stands before the update may run after it, or beside it, and finds what the
-update wrote (quirks.READER_AFTER_UPDATE). The one order that always holds is that
-of values: a reader is done where the update is computed from what it gives.
+update wrote (quirks.READER_AFTER_UPDATE). On one device it moves what runs at once
+to where its operands are there (quirks.UPDATE_BEFORE_READER). The one order that
+always holds is that of values: a reader is done where the update is computed
+from what it gives.
 """
 
 from __future__ import annotations

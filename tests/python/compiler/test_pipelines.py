@@ -113,13 +113,16 @@ def test_conditions() -> None:
     for name, runs in {
         "spmd-to-devices": (True, True, False),
         "place-constants": (True, False, False),
-        "own-buffers": (True, False, False),
+        "own-buffers": (True, True, True),
+        "hold-carried-transfers": (True, False, False),
         "place-arguments": (False, False, True),
         "set-encodings": (True, True, True),
         "fuse-encodings": (True, True, False),
         "to-per-device": (False, False, False),
     }.items():
         assert tuple(name in found for found in names) == runs, name
+    texts = [str(pipeline) for pipeline in (several, one, channel)]
+    assert [",own-buffers{several=false}," in text for text in texts] == [False, True, True]
 
 
 def test_the_order_moves_one_stage() -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import inf
 
 from headrace.dialects import ir
 from headrace.dialects.upstream.tensor import DYNAMIC
+from headrace.passes.handover.buffers.branches import forwarded_operand
 
 _CASTS = (
     *("arith.index_cast", "arith.index_castui", "arith.extui", "arith.extsi", "arith.trunci"),
@@ -19,35 +20,66 @@ _HALF = 32
 
 @dataclass(frozen=True)
 class Sum:
-    """``constant + sum(factor * atom)``; equal sums are equal numbers."""
+    """``constant + sum(factor * product of atoms)``; equal sums are equal numbers."""
 
     constant: int = 0
-    terms: tuple[tuple[str, int], ...] = ()
+    terms: tuple[tuple[tuple[str, ...], int], ...] = ()
 
     def __add__(self, other: Sum) -> Sum:
         factors = dict(self.terms)
-        for atom, factor in other.terms:
-            factors[atom] = factors.get(atom, 0) + factor
+        for atoms, factor in other.terms:
+            factors[atoms] = factors.get(atoms, 0) + factor
         terms = sorted((a, f) for a, f in factors.items() if f)
         return Sum(self.constant + other.constant, tuple(terms))
 
+    def __mul__(self, other: Sum) -> Sum:
+        found = self.times(other.constant) + other.times(self.constant)
+        found += Sum(-self.constant * other.constant)
+        for a, m in self.terms:
+            for b, n in other.terms:
+                found += Sum(0, ((tuple(sorted(a + b)), m * n),))
+        return found
+
     def times(self, factor: int) -> Sum:
-        terms = tuple((atom, f * factor) for atom, f in self.terms) if factor else ()
+        terms = tuple((atoms, f * factor) for atoms, f in self.terms) if factor else ()
         return Sum(self.constant * factor, terms)
 
     def __sub__(self, other: Sum) -> Sum:
         return self + other.times(-1)
 
+    def has(self, atom: str) -> bool:
+        return any(atom in atoms for atoms, _ in self.terms)
+
+
+Bounds = tuple[float, float]
+
 
 @dataclass
 class Atoms:
-    """Unknown numbers: a short name for each thing that computes one, and its bounds."""
+    """Unknown numbers: a short name for each thing that computes one, and its bounds.
+
+    Sizes and offsets are no less than zero. ``guards`` are bounds that hold in one place.
+    """
 
     names: dict[Hashable, str] = field(default_factory=dict[Hashable, str])
-    bounds: dict[str, tuple[float, float]] = field(default_factory=dict[str, tuple[float, float]])
+    bounds: dict[str, Bounds] = field(default_factory=dict[str, Bounds])
+    guards: dict[str, Bounds] = field(default_factory=dict[str, Bounds])
 
     def name(self, what: Hashable) -> str:
         return self.names.setdefault(what, f"n{len(self.names)}")
+
+    def bounds_of(self, atoms: Sequence[str]) -> Bounds:
+        """Those of a product."""
+        low, high = 1.0, 1.0
+        for atom in atoms:
+            a, b = _both(self.bounds.get(atom, (0, inf)), self.guards.get(atom, (-inf, inf)))
+            ends = [x * y if x and y else 0.0 for x in (low, high) for y in (a, b)]
+            low, high = min(ends), max(ends)
+        return low, high
+
+
+def _both(a: Bounds, b: Bounds) -> Bounds:
+    return max(a[0], b[0]), min(a[1], b[1])
 
 
 @dataclass(frozen=True)
@@ -64,7 +96,8 @@ class ByteRange:
 
 
 def _show(number: Sum) -> str:
-    return " + ".join([*(f"{f}*{a}" for a, f in number.terms), str(number.constant)])
+    terms = ["*".join([str(f), *atoms]) for atoms, f in number.terms]
+    return " + ".join([*terms, str(number.constant)])
 
 
 def disjoint(a: ByteRange, b: ByteRange, atoms: Atoms) -> bool:
@@ -78,7 +111,7 @@ def comparable(a: ByteRange, b: ByteRange, atoms: Atoms) -> bool:
     """Whether it is known how far apart the two can be: nothing without bounds is
     between them."""
     between = b.start - a.start
-    return all(atoms.bounds.get(atom, (0, inf))[1] < inf for atom, _ in between.terms)
+    return all(atoms.bounds_of(product)[1] < inf for product, _ in between.terms)
 
 
 def _before(a: ByteRange, b: ByteRange, atoms: Atoms) -> bool:
@@ -86,10 +119,10 @@ def _before(a: ByteRange, b: ByteRange, atoms: Atoms) -> bool:
 
 
 def _least(number: Sum, atoms: Atoms) -> float:
-    """The least that it can be; sizes and offsets are no less than zero."""
+    """The least that it can be."""
     total: float = number.constant
-    for atom, factor in number.terms:
-        low, high = atoms.bounds.get(atom, (0, inf))
+    for product, factor in number.terms:
+        low, high = atoms.bounds_of(product)
         total += factor * (low if factor > 0 else high)
     return total
 
@@ -115,6 +148,9 @@ class Numbers:
     def _compute(self, value: ir.Value) -> Sum:
         op = ir.defining_op(value)
         if op is None:
+            argument = ir.BlockArgument(value)
+            if _brought(argument):
+                return self._argument(argument)
             return self._atom((self.place, str(value.get_name())))
         number = ir.result_number(value)
         if op.name == "util.assume.int":
@@ -130,7 +166,83 @@ class Numbers:
         return self._atom((op.name, number, attributes, operands))
 
     def _atom(self, what: Hashable) -> Sum:
-        return Sum(0, ((self.atoms.name(what), 1),))
+        return Sum(0, (((self.atoms.name(what),), 1),))
+
+    def _argument(self, argument: ir.BlockArgument) -> Sum:
+        """What branches bring, if that is one number whichever way they go; else an
+        unknown one."""
+        among, others = self._come_from(argument)
+        own = {a: self._atom((self.place, str(a.get_name()))) for a in among}
+        self.known |= own
+        numbers = [self.of(value) for value in others]
+        atoms = [number.terms[0][0][0] for number in own.values()]
+        is_one = bool(numbers) and all(n == numbers[0] for n in numbers)
+        # What was made of the numbers that were unknown meanwhile is so no more.
+        self.known = {v: n for v, n in self.known.items() if not any(n.has(a) for a in atoms)}
+        if is_one and not any(numbers[0].has(a) for a in atoms):
+            self.known |= dict.fromkeys(among, numbers[0])
+        else:
+            self.known[argument] = own[argument]
+            self._bound_counter(own[argument], [self.of(v) for v in _brought(argument)])
+        return self.known[argument]
+
+    def _come_from(
+        self, argument: ir.BlockArgument
+    ) -> tuple[list[ir.BlockArgument], list[ir.Value]]:
+        """The arguments of blocks that are handed on to one, itself first, and what else is."""
+        among: dict[ir.BlockArgument, None] = {}
+        others: list[ir.Value] = []
+        pending: list[ir.Value] = [argument]
+        while pending:
+            value = pending.pop()
+            handed = [] if ir.defining_op(value) is not None else _brought(ir.BlockArgument(value))
+            if value in self.known or not handed:
+                others.append(value)
+            elif ir.BlockArgument(value) not in among:
+                among[ir.BlockArgument(value)] = None
+                pending += handed
+        return list(among), others
+
+    def _bound_counter(self, counter: Sum, brought: Sequence[Sum]) -> None:
+        """A number that is added to in each round is no less than it was before the first."""
+        atom = counter.terms[0][0][0]
+        starts = [n for n in brought if not n.has(atom)]
+        steps = [n - counter for n in brought if n.has(atom)]
+        if steps and all(not n.terms and n.constant >= 0 for n in steps):
+            self.atoms.bounds[atom] = (min(_least(n, self.atoms) for n in starts), inf)
+
+    def guards_at(self, block: ir.Block) -> dict[str, Bounds]:
+        """What the conditions tell by which control comes to a block, whichever way."""
+        found: dict[str, Bounds] = {}
+        for entered in block.region.blocks:
+            before = list(entered.predecessors)
+            if len(before) != 1 or not _is_always_before(entered, block):
+                continue
+            branch = ir.operations_of(before[0])[-1]
+            if branch.name == "cf.cond_br" and branch.successors[0] != branch.successors[1]:
+                condition = ir.defining_op(branch.operands[0])
+                for atom, bounds in self._told(condition, branch.successors[0] == entered):
+                    found[atom] = _both(bounds, found.get(atom, (-inf, inf)))
+        return found
+
+    def _told(self, condition: ir.Operation | None, holds: bool) -> Iterator[tuple[str, Bounds]]:
+        """The bounds of an unknown number that is compared with one that is known."""
+        if condition is None or condition.name != "arith.cmpi":
+            return
+        kind = _SIGNED.get(ir.IntegerAttr(condition.attributes["predicate"]).value)
+        if kind is None:
+            return
+        a, b = (self.of(v) for v in condition.operands)
+        above, equal = kind
+        if not holds:
+            above, equal = not above, not equal
+        # The smaller is no more than the larger, less one if they are not equal.
+        smaller, larger = (b, a) if above else (a, b)
+        apart = 0 if equal else 1
+        if not larger.terms and (atom := _only_atom(smaller - Sum(smaller.constant))) is not None:
+            yield atom, (-inf, larger.constant - smaller.constant - apart)
+        if not smaller.terms and (atom := _only_atom(larger - Sum(larger.constant))) is not None:
+            yield atom, (smaller.constant - larger.constant + apart, inf)
 
     def _cast(self, op: ir.Operation) -> Sum:
         return self.of(op.operands[0])
@@ -146,11 +258,10 @@ class Numbers:
         return found
 
     def _bound(self, number: Sum, low: float, high: float) -> None:
-        if number.constant or len(number.terms) != 1 or number.terms[0][1] != 1:
-            return
-        atom = number.terms[0][0]
-        old = self.atoms.bounds.get(atom, (0, inf))
-        self.atoms.bounds[atom] = (max(low, old[0]), min(high, old[1]))
+        atom = _only_atom(number)
+        if atom is not None:
+            old = self.atoms.bounds.get(atom, (0, inf))
+            self.atoms.bounds[atom] = _both((low, high), old)
 
     def _constant(self, op: ir.Operation) -> Sum | None:
         attribute = op.attributes["value"]
@@ -162,11 +273,8 @@ class Numbers:
     def _subtract(self, op: ir.Operation) -> Sum:
         return self.of(op.operands[0]) - self.of(op.operands[1])
 
-    def _multiply(self, op: ir.Operation) -> Sum | None:
-        a, b = (self.of(v) for v in op.operands)
-        if not a.terms:
-            return b.times(a.constant)
-        return None if b.terms else a.times(b.constant)
+    def _multiply(self, op: ir.Operation) -> Sum:
+        return self.of(op.operands[0]) * self.of(op.operands[1])
 
     def _shift(self, op: ir.Operation) -> Sum | None:
         by = self.of(op.operands[1])
@@ -228,6 +336,39 @@ class Numbers:
         if not number.terms:
             return Sum(number.constant >> _HALF)
         return self._atom(("upper", number))
+
+
+def _only_atom(number: Sum) -> str | None:
+    """The unknown number that a sum is."""
+    if number.constant or len(number.terms) != 1:
+        return None
+    ((atoms, factor),) = number.terms
+    return atoms[0] if len(atoms) == factor == 1 else None
+
+
+def _brought(argument: ir.BlockArgument) -> list[ir.Value]:
+    """What branches pass for a block's argument."""
+    block = argument.owner
+    last = [ir.operations_of(predecessor)[-1] for predecessor in block.predecessors]
+    return [
+        branch.operands[index]
+        for branch in {ir.address_of(op): op for op in last}.values()
+        for index in forwarded_operand(branch, block, argument.arg_number)
+    ]
+
+
+def _is_always_before(first: ir.Block, second: ir.Block) -> bool:
+    """Whether all ways from the region's start to ``second`` go through ``first``."""
+    blocks = list(first.region.blocks)
+    reached = [blocks[0]]
+    for block in reached:
+        if block != first:
+            reached += [b for b in block.successors if b not in reached]
+    return first == second or second not in reached
+
+
+# Predicates of arith.cmpi: whether the first is the larger, and whether both may be equal.
+_SIGNED = {2: (False, False), 3: (False, True), 4: (True, False), 5: (True, True)}
 
 
 def _number_after(text: str, name: str) -> int | None:

@@ -15,7 +15,8 @@ then: every range is right. The numbers tell.
 
 Ranges are those of the loads and stores in the executables: the bindings of
 the stream phase are whole buffers. What has an encoding is taken without its
-padding. Two resources that a function gets are two buffers.
+padding. Two resources that a function gets are two buffers. A part of a tensor
+is within it: a result of the function, that is, of which the phase says where it is.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import re
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import prod
+from math import inf, prod
 
 from byte_ranges import Atoms, ByteRange, Numbers, Sum, comparable, disjoint
 from headrace.dialects import ir
@@ -39,17 +40,50 @@ _STORE = "iree_tensor_ext.dispatch.tensor.store"
 
 def check_stream(text: str) -> list[str]:
     """What may read or write the wrong bytes; empty where all is well."""
+    return [
+        problem
+        for reader, executions in _functions(text)
+        for execution in executions
+        for problem in reader.problems(execution)
+    ]
+
+
+def late_reads(text: str, reader: str, writer: str) -> int:
+    """How many commands with ``reader`` in their name read bytes that one with ``writer``
+    in its name wrote by then: in an execution that theirs waits for."""
+    return sum(
+        functions.reads_after(reader, execution, writer, _waited_for(execution))
+        for functions, executions in _functions(text)
+        for execution in executions
+    )
+
+
+def _functions(text: str) -> Iterator[tuple[_Reader, list[ir.Operation]]]:
+    """Each function's ``stream.cmd.execute`` ops, and who reads them."""
     module = parse_module(text, "stream", ir.make_context())
     top = ir.operations_of(module.regions[0].blocks[0])
     executables = {_name(op): op for op in top if op.name == "stream.executable"}
-    found: list[str] = []
     for function in top:
         if function.name in ("util.func", "util.initializer", "func.func"):
             reader = _Reader(executables)
-            for op in ir.walk(function):
-                if op.name == "stream.cmd.execute":
-                    found += reader.execute(op)
-    return found
+            ops = ir.walk(function)
+            for op in ops:
+                if op.name == "stream.tensor.export":
+                    reader.learn_result(op)
+            yield reader, [op for op in ops if op.name == "stream.cmd.execute"]
+
+
+def _waited_for(execution: ir.Operation) -> list[ir.Operation]:
+    """The executions that are over when one begins."""
+    found: dict[ir.Operation, None] = {}
+    pending = [execution]
+    while pending:
+        for operand in pending.pop().operands:
+            op = ir.defining_op(operand)
+            if op is not None and str(operand.type) == "!stream.timepoint" and op not in found:
+                found[op] = None
+                pending.append(op)
+    return [op for op in found if op.name == "stream.cmd.execute"]
 
 
 @dataclass(frozen=True)
@@ -75,13 +109,41 @@ class _Reader:
         self._atoms = Atoms()
         self._host = Numbers(self._atoms, place="host")
         self._captured: dict[ir.Value, ir.Value] = {}
+        self._results: list[ByteRange] = []
 
-    def execute(self, op: ir.Operation) -> list[str]:
-        segments = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
-        captured = list(op.operands)[: segments[0]]
-        block = op.regions[0].blocks[0]
+    def learn_result(self, export: ir.Operation) -> None:
+        """Takes note of where in a buffer a result of the function is."""
+        span = self._span(export.operands[0], None, list(export.operands)[-1], False)
+        self._results.append(span.range)
+
+    def problems(self, execution: ir.Operation) -> list[str]:
+        return list(self._problems(self._enter(execution)))
+
+    def reads_after(
+        self, reader: str, late: ir.Operation, writer: str, early: Sequence[ir.Operation]
+    ) -> int:
+        """How many commands of one execution read what some of others wrote."""
+        written = [a for op in early for c in self._named(op, writer) for a in c.accesses]
+        return sum(
+            any(
+                not read.writes and write.writes and not self._apart(read, write)
+                for read in command.accesses
+                for write in written
+            )
+            for command in self._named(late, reader)
+        )
+
+    def _named(self, execution: ir.Operation, name: str) -> list[_Command]:
+        ops = ir.operations_of(self._enter(execution))
+        return [c for op in ops for c in self._commands(op) if name in c.name]
+
+    def _enter(self, execution: ir.Operation) -> ir.Block:
+        segments = list(ir.DenseI32ArrayAttr(execution.attributes["operandSegmentSizes"]))
+        captured = list(execution.operands)[: segments[0]]
+        block = execution.regions[0].blocks[0]
         self._captured.update(zip(block.arguments, captured, strict=True))
-        return list(self._problems(block))
+        self._atoms.guards = self._host.guards_at(execution.block)
+        return block
 
     def _problems(self, block: ir.Block) -> Iterator[str]:
         for op in ir.operations_of(block):
@@ -104,9 +166,29 @@ class _Reader:
                         yield f"{a.name} and {b.name} run at once: {x.range}, {y.range}"
 
     def _apart(self, a: _Access, b: _Access) -> bool:
-        return disjoint(a.range, b.range, self._atoms) or disjoint(
-            a.within or a.range, b.within or b.range, self._atoms
+        pairs = (
+            (a.range, b.range),
+            (a.within or a.range, b.within or b.range),
+            (self._result_of(a.range), self._result_of(b.range)),
         )
+        return any(disjoint(x, y, self._atoms) for x, y in pairs)
+
+    def _result_of(self, part: ByteRange) -> ByteRange:
+        """The result of the function that a range of bytes is a part of; else the range.
+
+        Results that share a buffer lie there one after the other, and nothing else
+        does. What begins so many bytes behind the start of one is in it: it is read
+        or written with an offset in that tensor.
+        """
+        found, least = part, inf
+        for result in self._results:
+            behind = part.start - result.start
+            size = None if result.end is None else result.end - result.start
+            if result.resource != part.resource or behind.terms or size is None:
+                continue
+            if 0 <= behind.constant < least and (size.terms or behind.constant < size.constant):
+                found, least = result, behind.constant
+        return found
 
     def _meet(self, a: _Access, b: _Access) -> bool:
         """Whether two commands' ranges overlap. Where rows of unknown numbers are
@@ -151,10 +233,11 @@ class _Reader:
                     yield self._span(*where, writes)
 
     def _span(
-        self, resource: ir.Value, offset: ir.Value, length: ir.Value, writes: bool
+        self, resource: ir.Value, offset: ir.Value | None, length: ir.Value, writes: bool
     ) -> _Access:
         name, start = self._resource(resource)
-        start = start + self._host.of(offset)
+        if offset is not None:
+            start = start + self._host.of(offset)
         return _Access(ByteRange(name, start, start + self._host.of(length)), writes)
 
     def _resource(self, value: ir.Value) -> tuple[Hashable, Sum]:
@@ -252,14 +335,11 @@ def _bits(type_: ir.RankedTensorType) -> int:
 
 
 def _end(start: Sum, shape: list[Sum], bits: int) -> Sum | None:
-    """None where the size is no sum: a product of unknown numbers."""
-    unknown = [size for size in shape if size.terms]
-    elements = prod(size.constant for size in shape if not size.terms)
-    if len(unknown) > 1:
-        return None
-    if not unknown:
-        return start + Sum(-(-elements * bits // 8))
-    return start + unknown[0].times(elements * bits // 8) if bits >= 8 else None
+    """None where a last byte may be half full."""
+    elements = prod(shape, start=Sum(1))
+    if not elements.terms:
+        return start + Sum(-(-elements.constant * bits // 8))
+    return start + elements.times(bits // 8) if bits >= 8 else None
 
 
 def _part(
@@ -277,18 +357,12 @@ def _part(
     part = (tuple(shape), bits, tuple(offsets), tuple(sizes), tuple(strides))
     if len(offsets) != len(shape) or bits < 8 or any(s != Sum(1) for s in strides):
         return whole, part
-    if any(size.terms for size in shape[1:]):
-        # The steps of the dimensions before it are unknown.
-        return whole, "all" if (offsets, sizes) == ([Sum()] * len(shape), shape) else part
-    first, last, step = Sum(), Sum(), 1
-    count = prod(size.constant for size in sizes if not size.terms)
+    first, last, step = Sum(), Sum(), Sum(1)
     for offset, size, of in reversed(list(zip(offsets, sizes, shape, strict=True))):
-        first = first + offset.times(step)
-        last = last + (offset + size + Sum(-1)).times(step)
-        step *= of.constant
-    unknown = [size for size in sizes if size.terms]
-    elements = unknown[0].times(count) if unknown else Sum(count)
-    dense = len(unknown) <= 1 and last - first + Sum(1) == elements
+        first = first + offset * step
+        last = last + (offset + size + Sum(-1)) * step
+        step = step * of
+    dense = last - first + Sum(1) == prod(sizes, start=Sum(1))
     return _bytes(whole, first, last, bits), "dense" if dense else part
 
 

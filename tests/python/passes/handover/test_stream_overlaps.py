@@ -82,15 +82,40 @@ EXECUTABLES = "".join(
 )
 
 
-def dispatch(name: str, read: str, written: str) -> str:
-    return f"""stream.cmd.dispatch @{name}::@{name}({read}, {written} : index, index) {{
+EXECUTABLES += f"""
+stream.executable private @grid {{
+  stream.executable.export public @grid workgroups() -> (index, index, index) {{
+    %x, %y, %z = iree_tensor_ext.dispatch.workgroup_count_from_slice()
+    stream.return %x, %y, %z : index, index, index
+  }}
+  builtin.module {{
+    func.func @grid(%a: !stream.binding, %b: !stream.binding, %i: index, %j: index, %n: index, %m: index) {{
+      %0 = stream.binding.subspan %a[%i] : {_SUBSPAN}<readonly:tensor<?x?xf32>>{{%n, %m}}
+      %1 = stream.binding.subspan %b[%j] : {_SUBSPAN}<writeonly:tensor<?x?xf32>>{{%m, %n}}
+      %in = iree_tensor_ext.dispatch.tensor.load %0, offsets = [0, 0], sizes = [%n, %m], strides = [1, 1]
+        : {_TENSOR}<readonly:tensor<?x?xf32>>{{%n, %m}} -> tensor<?x?xf32>
+      %e = tensor.empty(%m, %n) : tensor<?x?xf32>
+      %out = linalg.transpose ins(%in : tensor<?x?xf32>) outs(%e : tensor<?x?xf32>) permutation = [1, 0]
+      iree_tensor_ext.dispatch.tensor.store %out, %1, offsets = [0, 0], sizes = [%m, %n], strides = [1, 1]
+        : tensor<?x?xf32> -> {_TENSOR}<writeonly:tensor<?x?xf32>>{{%m, %n}}
+      return
+    }}
+  }}
+}}"""
+
+
+def dispatch(name: str, *numbers: str) -> str:
+    """``numbers``: where it reads, where it writes, and sizes."""
+    types = ", ".join(["index"] * len(numbers))
+    return f"""stream.cmd.dispatch @{name}::@{name}({", ".join(numbers)} : {types}) {{
       ro %a[%c0 for %c1024] : {BUFFER}{{%c1024}},
       wo %a[%c0 for %c1024] : {BUFFER}{{%c1024}}
     }}"""
 
 
-def copy(source: str, target: str) -> str:
-    return f"stream.cmd.copy %a[{source}], %a[{target}], %c64 : {BUFFER}{{%c1024}} -> {BUFFER}{{%c1024}}"
+def copy(source: str, target: str, length: str = "%c64") -> str:
+    of = f"{BUFFER}{{%c1024}}"
+    return f"stream.cmd.copy %a[{source}], %a[{target}], {length} : {of} -> {of}"
 
 
 def fill(target: str) -> str:
@@ -101,22 +126,39 @@ def at_once(*commands: str) -> str:
     return f"stream.cmd.concurrent {{\n{chr(10).join(commands)}\n}}"
 
 
-def phase(*commands: str) -> str:
-    numbers = "\n".join(f"%c{n} = arith.constant {n} : index" for n in (0, 4, 64, 128, 256, 1024))
+def executed(*commands: str, name: str = "%d") -> str:
+    return f"""
+  {name} = stream.cmd.execute await(%t) => with(%r as %a: {BUFFER}{{%c1024}}) {{
+    {chr(10).join(commands)}
+  }} => !stream.timepoint"""
+
+
+def function(body: str, results: str = "") -> str:
+    """Of two unknown numbers, with a buffer of 1024 bytes."""
+    constants = (-3, 0, 1, 2, 4, 5, 16, 32, 64, 128, 256, 1024)
+    numbers = "\n".join(f"%c{n} = arith.constant {n} : index" for n in constants)
     return f"""
 {EXECUTABLES}
-util.func public @main(%n: index) {{
+util.func public @main(%n: index, %m: index) {results}{{
   {numbers}
   %zero = arith.constant 0 : i8
   %n4 = arith.addi %n, %c4 : index
   %n64 = arith.addi %n, %c64 : index
   %few = arith.minui %n, %c64 : index
+  %nm = arith.muli %n, %m : index
+  %mn = arith.muli %m, %n : index
+  %mn64 = arith.addi %mn, %c64 : index
+  %nm_f32 = arith.muli %nm, %c4 : index
+  %half = arith.muli %nm, %c2 : index
+  %rows = arith.muli %n, %c64 : index
+  %half_rows = arith.muli %n, %c32 : index
   %r, %t = stream.resource.alloca uninitialized : {BUFFER}{{%c1024}} => !stream.timepoint
-  %d = stream.cmd.execute await(%t) => with(%r as %a: {BUFFER}{{%c1024}}) {{
-    {chr(10).join(commands)}
-  }} => !stream.timepoint
-  util.return
+  {body}
 }}"""
+
+
+def phase(*commands: str) -> str:
+    return function(f"{executed(*commands)}\nutil.return")
 
 
 @pytest.mark.parametrize(
@@ -149,10 +191,113 @@ util.func public @main(%n: index) {{
         ((at_once(fill("%n"), fill("%c128")),), 0),  # how far apart is not known
         ((at_once(fill("%few"), fill("%c64")),), 1),
         ((at_once(fill("%few"), fill("%c128")),), 0),
+        # Products: of offsets, of lengths and of shapes.
+        ((dispatch("same", "%nm", "%mn64"),), 0),
+        ((dispatch("same", "%nm", "%n64"),), 1),
+        ((copy("%c0", "%nm", "%mn"),), 0),
+        ((copy("%c0", "%nm", "%mn64"),), 1),
+        ((dispatch("grid", "%c0", "%nm_f32", "%n", "%m"),), 0),
+        ((dispatch("grid", "%nm_f32", "%c0", "%n", "%m"),), 0),
+        ((dispatch("grid", "%c0", "%half", "%n", "%m"),), 1),
+        ((dispatch("grid", "%c0", "%c0", "%n", "%m"),), 1),
     ],
 )
 def test_phases(commands: tuple[str, ...], faults: int) -> None:
     assert len(check_stream(phase(*commands))) == faults
+
+
+def loop(start: str, limit: str, inside: Sequence[str], behind: Sequence[str] = ()) -> str:
+    """A counter from ``start`` on, one number that no trip changes, and one that each may."""
+    last = executed(*behind, name="%last")
+    return function(
+        f"""
+  cf.br ^bb1(%start, %c64, %c64 : index, index, index)
+^bb1(%i: index, %kept: index, %changed: index):
+  %bytes = arith.muli %i, %c64 : index
+  %more = arith.cmpi slt, %i, %limit : index
+  cf.cond_br %more, ^bb2, ^bb5
+^bb2:
+  cf.br ^bb3(%c0, %kept : index, index)
+^bb3(%j: index, %still: index):
+  %again = arith.cmpi sge, %j, %c2 : index
+  cf.cond_br %again, ^bb4, ^bb6
+^bb4:
+  {executed(*inside)}
+  %next = arith.addi %i, %c1 : index
+  cf.br ^bb1(%next, %still, %n : index, index, index)
+^bb6:
+  %inner = arith.addi %j, %c1 : index
+  cf.br ^bb3(%inner, %still : index, index)
+^bb5:
+  {last}
+  util.return""".replace("%start", start).replace("%limit", limit)
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "faults"),
+    [
+        # As long as what all branches bring, and no longer known.
+        (loop("%c0", "%c4", [copy("%c0", "%c64", "%kept")]), 0),
+        (loop("%c0", "%c4", [copy("%c0", "%c64", "%still")]), 0),
+        (loop("%c0", "%c4", [copy("%c0", "%c4", "%still")]), 1),
+        (loop("%c0", "%c4", [copy("%c0", "%c64", "%changed")]), 1),
+        # The counter is less than its limit, and no less than its start: in the loop.
+        (loop("%c0", "%c4", [copy("%bytes", "%c256")]), 0),
+        (loop("%c0", "%c5", [copy("%bytes", "%c256")]), 1),
+        (loop("%c0", "%n", [copy("%bytes", "%c256")]), 1),
+        (loop("%c2", "%n", [copy("%c64", "%bytes")]), 0),
+        (loop("%c1", "%n", [copy("%c64", "%bytes")]), 1),
+        (loop("%n", "%c4", [copy("%bytes", "%c256")]), 0),
+        (loop("%c-3", "%n", [copy("%c0", "%bytes")]), 1),
+        # Behind it, it has come to its limit.
+        (loop("%c0", "%c4", [], [copy("%c128", "%bytes")]), 0),
+        (loop("%c0", "%c2", [], [copy("%c128", "%bytes")]), 1),
+        (loop("%c0", "%c4", [], [copy("%bytes", "%c256")]), 1),
+        # What may be at once is known with it.
+        (loop("%c0", "%c4", [at_once(fill("%bytes"), fill("%c128"))]), 1),
+        (loop("%c0", "%c4", [at_once(fill("%bytes"), fill("%c256"))]), 0),
+        (loop("%c0", "%n", [at_once(fill("%bytes"), fill("%c128"))]), 0),
+    ],
+)
+def test_loops(text: str, faults: int) -> None:
+    assert len(check_stream(text)) == faults
+
+
+def results(*parts: tuple[str, str], commands: Sequence[str]) -> str:
+    """The function's results lie in one buffer: where, and how many bytes."""
+    lines = [executed(*commands), f"%w = stream.timepoint.await %d => %r : {BUFFER}{{%c1024}}"]
+    for number, (start, size) in enumerate(parts):
+        lines += [
+            f"%p{number} = stream.resource.subview %w[{start}] : {BUFFER}{{%c1024}} -> {BUFFER}{{{size}}}",
+            f"%v{number} = stream.tensor.export %p{number} : tensor<?xi8>{{{size}}} in "
+            f"{BUFFER}{{{size}}} -> !hal.buffer_view",
+        ]
+    names = ", ".join(f"%v{number}" for number in range(len(parts)))
+    types = ", ".join(["!hal.buffer_view"] * len(parts))
+    text = function("\n".join([*lines, f"util.return {names} : {types}"]), f"-> ({types}) ")
+    return text.replace("<transient>", "<external>")
+
+
+@pytest.mark.parametrize(
+    ("parts", "command", "faults"),
+    [
+        # Sixteen numbers of a tensor of n times sixteen: they are in it.
+        ([("%c0", "%rows"), ("%rows", "%c64")], dispatch("same", "%c0", "%rows"), 0),
+        ([("%c0", "%rows"), ("%rows", "%c64")], dispatch("same", "%c128", "%rows"), 0),
+        ([("%c0", "%rows"), ("%rows", "%c64")], dispatch("same", "%rows", "%c4"), 0),
+        ([("%c0", "%rows"), ("%rows", "%c64")], copy("%c64", "%rows"), 0),
+        # Within one result, or not known to be in one: as without.
+        ([("%c0", "%rows"), ("%rows", "%c64")], dispatch("same", "%c0", "%c4"), 1),
+        ([("%c0", "%rows"), ("%rows", "%c64")], dispatch("same", "%c0", "%half_rows"), 1),
+        ([("%c0", "%c64"), ("%rows", "%c64")], dispatch("same", "%c64", "%rows"), 1),
+        ([("%c0", "%c64"), ("%c64", "%rows")], dispatch("same", "%c64", "%c128"), 0),
+        ([("%c0", "%half_rows")], dispatch("same", "%c0", "%rows"), 0),
+        ([("%n", "%rows")], dispatch("same", "%c0", "%rows"), 1),
+    ],
+)
+def test_results(parts: Sequence[tuple[str, str]], command: str, faults: int) -> None:
+    assert len(check_stream(results(*parts, commands=[command]))) == faults
 
 
 def stream_of(

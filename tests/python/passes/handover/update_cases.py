@@ -231,6 +231,91 @@ def two_carried_from_one(g: Graph) -> list[int]:
     return [g.negate(a), g.negate(b)]
 
 
+# What is right beside each other is written at once: see keep-update-order.
+
+
+@case
+def part_written_again(g: Graph) -> list[int]:
+    y = g.update(g.negate(0), g.window(1, (0, 0), 4, 16), (0, 0))
+    y = g.update(y, g.window(1, (4, 0), 4, 16), (4, 0))
+    return [g.update(y, g.window(1, (8, 0), 4, 16), (0, 0))]
+
+
+@case
+def part_computed_again(g: Graph) -> list[int]:
+    y = g.update(g.negate(0), g.row_maximum(g.window(1, (0, 0), 4, 16)), (4, 0))
+    y = g.update(y, g.window(1, (4, 0), 4, 16), (0, 0))
+    return [g.update(y, g.negate(g.window(1, (8, 0), 3, 16)), (4, 0))]
+
+
+@case
+def part_read_again(g: Graph) -> list[int]:
+    y = g.update(g.negate(0), g.window(1, (0, 0), 4, 16), (0, 0))
+    y = g.update(y, g.window(1, (4, 0), 4, 16), (4, 0))
+    return [y, g.window(y, (0, 0), 4, 16)]
+
+
+@case
+def part_of_joined_again(g: Graph) -> list[int]:
+    y = g.join(g.window(0, (0, 0), 4, 16), g.window(1, (0, 0), 8, 16))
+    y = g.update(y, g.window(0, (4, 0), 4, 16), (0, 0))
+    return [y, g.join(g.reshape(g.window(y, (4, 0), 8, 16), 128), g.reshape(y, 192))]
+
+
+@case
+def many_parts_again(g: Graph) -> list[int]:
+    y = g.negate(0)
+    for row, place in enumerate((3, 2, 1, 2, 3, 2, 1)):
+        y = g.update(y, g.window(1, (row, 0), 1, 16), (place, 0))
+    return [y]
+
+
+@case
+def part_again_in_a_loop(g: Graph) -> list[int]:
+    def body(b: Graph, v: list[int]) -> list[int]:
+        y = b.update(v[0], b.window(v[1], (Moving(0), 0), 8, 16), (0, 0))
+        y = b.update(y, b.window(v[1], (Moving(1), 0), 8, 16), (8, 0))
+        return [b.update(y, b.window(v[1], (Moving(2), 0), 8, 16), (0, 0)), b.reverse(v[1])]
+
+    return g.loop([g.negate(0), g.negate(1)], body)
+
+
+AGAIN = tuple(name for name in CASES if "part" in name)
+
+# Two updates at once, and a reader before them: see own-buffers.
+
+
+@case
+def maxima_before(g: Graph) -> list[int]:
+    y = g.negate(0)
+    largest = g.row_maximum(y)
+    updated = g.update(
+        g.update(y, g.window(1, (0, 0), 4, 16), (8, 0)), g.window(1, (4, 0), 4, 16), (12, 0)
+    )
+    return [updated, largest]
+
+
+@case
+def rows_read_before(g: Graph) -> list[int]:
+    y = g.negate(0)
+    rows = g.window(y, (8, 0), 4, 16)
+    y = g.update(y, g.window(1, (9, 0), 4, 16), (8, 0))
+    return [g.update(y, g.negate(g.window(1, (8, 0), 4, 16)), (12, 0)), rows]
+
+
+@case
+def maxima_before_in_a_loop(g: Graph) -> list[int]:
+    def body(b: Graph, v: list[int]) -> list[int]:
+        y = b.update(v[0], b.window(v[2], (Moving(0), 0), 4, 16), (8, 0))
+        y = b.update(y, b.window(v[2], (Moving(1), 0), 4, 16), (12, 0))
+        return [y, b.row_maximum(v[0]), v[2]]
+
+    return g.loop([g.negate(0), g.negate(1), 1], body)[:2]
+
+
+LATE = ("other_reader", "maxima_before", "rows_read_before")
+
+
 def graph(name: str, element: str) -> Graph:
     made = Graph(element)
     made.results = CASES[name](made)

@@ -272,3 +272,26 @@ def _random_part(graph: Graph, source: int, choose: random.Random) -> int:
     if kind == "scaled":
         return graph.maximum(graph.negate(part), graph.window(source, (1, 0), *shape))
     return part
+
+
+def random_parts(seed: int, element: str) -> Graph:
+    """A tensor of which parts that lie beside each other are written and read, again and again."""
+    choose = random.Random(seed)
+    graph = Graph(element)
+    rows = 4
+    y = graph.join(*(graph.window(0, (rows * i, 0), rows, SIZE) for i in (1, 0, 3, 2)))
+    if choose.random() < 0.7:
+        y = graph.negate(0)
+    reads: list[int] = []
+    for _ in range(choose.randint(3, 8)):
+        place = (choose.randrange(0, SIZE - rows + 1, choose.choice([rows, rows, 2])), 0)
+        kind = choose.choice(["update", "update", "computed", "own", "read"])
+        source = graph.window(
+            y if kind == "own" else 1, (choose.randrange(SIZE - rows), 0), rows, SIZE
+        )
+        if kind == "read":
+            reads.append(graph.window(y, place, rows, SIZE))
+        else:
+            y = graph.update(y, source if kind == "update" else graph.negate(source), place)
+    graph.results = [y, *reads[:3]]
+    return graph

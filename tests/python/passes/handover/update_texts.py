@@ -1,7 +1,8 @@
-"""The programs of ``update_graphs`` as StableHLO."""
+"""The programs of ``update_graphs`` as StableHLO, and pipelines that leave guards out."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -19,6 +20,14 @@ def text_on_devices(graphs: dict[str, Graph]) -> str:
     """The same for four devices, each of which has arguments of its own."""
     attributes = f"mhlo.num_partitions = {DEVICES} : i32, mhlo.num_replicas = 1 : i32"
     return f"module attributes {{{attributes}}} {{\n{text_of(graphs)}\n}}"
+
+
+def pipeline_without(pipeline: str, *passes: str) -> str:
+    """The text of a pipeline without passes that it has."""
+    for name in passes:
+        pipeline, count = re.subn(rf",{name}(\{{[^}}]*\}})?,", ",", pipeline)
+        assert count == 1, name
+    return pipeline
 
 
 def _type(shape: Sequence[int], element: str) -> str:
