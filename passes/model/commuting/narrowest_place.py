@@ -75,9 +75,11 @@ class _NarrowestPlace(Pattern[NarrowerPlace]):
         return is_uniform(self._analysis, value, [*place.values()], view.groups)
 
     def _bytes(self, view: MovingCollectiveOp, value: ir.Value, place: Place) -> int | None:
-        """What a device receives of ``value``; None for what is not sent: booleans, and
-        elements of less than a byte."""
+        """What a device receives of ``value``; None for what is not sent: booleans,
+        elements of less than a byte, and unsigned integers, which only StableHLO has."""
         element = element_type_of(value)
+        if isinstance(element, ir.IntegerType) and element.is_unsigned:
+            return None
         width = element.width if isinstance(element, ir.FloatType | ir.IntegerType) else 0
         shape = shape_across(view, value, place, to_part=self.to_part)
         if width % 8 or not width or shape is None:
