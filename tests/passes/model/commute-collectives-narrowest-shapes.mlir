@@ -7,13 +7,13 @@ module attributes {headrace.num_partitions = 4 : i32, headrace.num_replicas = 1 
 // A gathered unit dimension is one of the parts' only: the reshape puts it in front.
 // CHECK-LABEL: @unit(
 // CHECK-NEXT: %[[G:.*]] = "headrace.all_gather"(%arg0) {dim = 0 : i64, {{.*}} : (tensor<8xi8>) -> tensor<32xi8>
-// CHECK-NEXT: %[[R:.*]] = stablehlo.reshape %[[G]] : (tensor<32xi8>) -> tensor<4x8xi8>
-// CHECK-NEXT: %[[W:.*]] = stablehlo.convert %[[R]] : (tensor<4x8xi8>) -> tensor<4x8xf32>
-// CHECK-NEXT: return %[[W]]
+// CHECK-NEXT: %[[W:.*]] = stablehlo.convert %[[G]] : (tensor<32xi8>) -> tensor<32xf32>
+// CHECK-NEXT: %[[R:.*]] = stablehlo.reshape %[[W]] : (tensor<32xf32>) -> tensor<4x8xf32>
+// CHECK-NEXT: return %[[R]]
 func.func @unit(%x: tensor<8xi8>) -> tensor<4x8xf32> {
-  %r = stablehlo.reshape %x : (tensor<8xi8>) -> tensor<1x8xi8>
-  %w = stablehlo.convert %r : (tensor<1x8xi8>) -> tensor<1x8xf32>
-  %g = "headrace.all_gather"(%w) {dim = 0 : i64, pipelined = false, replica_groups = dense<[[0,1,2,3]]> : tensor<1x4xi64>} : (tensor<1x8xf32>) -> tensor<4x8xf32>
+  %w = stablehlo.convert %x : (tensor<8xi8>) -> tensor<8xf32>
+  %r = stablehlo.reshape %w : (tensor<8xf32>) -> tensor<1x8xf32>
+  %g = "headrace.all_gather"(%r) {dim = 0 : i64, pipelined = false, replica_groups = dense<[[0,1,2,3]]> : tensor<1x4xi64>} : (tensor<1x8xf32>) -> tensor<4x8xf32>
   return %g : tensor<4x8xf32>
 }
 

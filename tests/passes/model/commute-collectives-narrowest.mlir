@@ -430,7 +430,7 @@ func.func @equal_scale(%x: tensor<8x32xi8>, %s: tensor<32xf32> {headrace.shardin
 
 // if they have others, each would have to keep all.
 // CHECK-LABEL: @column_scale_of_devices(
-// CHECK: "headrace.all_gather"( {{.*}}-> tensor<32x32xf32>
+// CHECK: "headrace.all_gather"({{.*}} -> tensor<32x32xf32>
 // CHECK-NOT: "headrace.{{a|c}}
 // CHECK: return
 func.func @column_scale_of_devices(%x: tensor<8x32xi8>, %s: tensor<32xf32>) -> tensor<32x32xf32> {
