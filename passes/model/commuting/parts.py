@@ -144,17 +144,16 @@ def is_uniform(
 ) -> bool:
     """Whether all devices of a group have the same value, which does not vary along
     ``dims``, and can be made with other sizes there: a broadcast, or a constant."""
-    pending = [(value, tuple(dims))]
+    # What is made of equal values is equal, so that one such question is enough.
+    if not analysis.equal_over(value, groups):
+        return False
+    pending = [(value, tuple(dims))] if dims else []
     seen = dict.fromkeys(pending)
     for current, fixed in pending:
-        if not fixed:
-            if not analysis.equal_over(current, groups):
-                return False
-            continue
         inner = _inner(current, fixed) if len(pending) < _MOST_OPS else None
         if inner is None:
             return False
-        pending += [item for item in inner if item not in seen]
+        pending += [item for item in inner if item not in seen and item[1]]
         seen |= dict.fromkeys(inner)
     return True
 
