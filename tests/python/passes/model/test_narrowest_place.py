@@ -21,7 +21,7 @@ from headrace.passes.pipeline import Pipeline
 from narrowest_programs import random_case
 
 COMMUTE = "commute-collectives"
-_STAGES = pipelines.build(("stablehlo-input", "lowering"), pipelines.Settings("cpu"))
+_STAGES = pipelines.build(("stablehlo-input", "loops", "lowering"), pipelines.Settings("cpu"))
 TO_CPU = str(_STAGES).removeprefix("builtin.module(").removesuffix(")")
 COLLECTIVE_OPS = tuple(
     f"headrace.{name}" for name in ("all_gather", "all_to_all", "collective_permute", "all_reduce")
