@@ -178,16 +178,16 @@ class SinkCollective(_NarrowestPlace):
     """What is computed elementwise of a collective's result is computed on the parts, up
     to the values with the fewest bytes, and those are sent.
 
-        %g = headrace.all_gather %x : f32
+        %g = collective %x : f32
         %m = stablehlo.reduce %g applies stablehlo.maximum across dimensions = [1]
         %s = stablehlo.divide %m, %c
         %q = headrace.quantize %g, %s : f8E4M3FN
     ->
         %n = stablehlo.reduce %x applies stablehlo.maximum across dimensions = [1]
         %t = stablehlo.divide %n, %c
-        %s = headrace.all_gather %t
+        %s = collective %t
         %p = headrace.quantize %x, %t : f8E4M3FN
-        %q = headrace.all_gather %p : f8E4M3FN
+        %q = collective %p : f8E4M3FN
 
     Exact: each element is computed of the same operands by the same op. Of
     reductions only those move whose result does not depend on the order, over
@@ -287,9 +287,9 @@ class LiftCollective(_NarrowestPlace):
 
         %w = stablehlo.convert %q : i8 to bf16
         %x = stablehlo.multiply %w, %s
-        %g = headrace.all_gather %x : bf16
+        %g = collective %x : bf16
     ->
-        %p = headrace.all_gather %q : i8
+        %p = collective %q : i8
         %w = stablehlo.convert %p : i8 to bf16
         %g = stablehlo.multiply %w, %s
 
