@@ -166,8 +166,17 @@ class _NarrowestPlace(Pattern[NarrowerPlace]):
         rewriter.created(new)
         return new.results[0]
 
-    def _erase_dead(self, op: ir.Operation, makers: list[ir.Operation], rewriter: Rewriter) -> None:
-        """The collective, which has no users, and what only led to it or came of it."""
+    def _finish(
+        self,
+        op: ir.Operation,
+        makers: list[ir.Operation],
+        near: list[ir.Operation],
+        rewriter: Rewriter,
+    ) -> None:
+        """Erases the collective, which has no users, and what only led to it or came of it;
+        has those ``near`` it looked at again."""
+        for collective in near:
+            rewriter.created(collective)
         for dead in (*makers, op) if self.to_part else (op, *makers):
             if all(next(iter(result.uses), None) is None for result in dead.results):
                 self._analysis.forget(dead)
@@ -263,7 +272,7 @@ class SinkCollective(_NarrowestPlace):
     def rewrite(self, op: ir.Operation, match: NarrowerPlace, rewriter: Rewriter) -> None:
         view = as_moving(op)
         done: dict[object, ir.Value] = {op.results[0]: op.operands[0]}
-        makers = _last_first(op, match)
+        makers, near = _last_first(op, match), _neighbours(op)
         # All before the first is replaced: they are made of what the ops read now.
         parts = [self._across(view, value, match, done) for value in match.cut]
         for value, part in zip(match.cut, parts, strict=True):
@@ -278,7 +287,7 @@ class SinkCollective(_NarrowestPlace):
             else:
                 sent = self._send(view, part, match.places[value], ip, rewriter)
                 rewriter.replace_uses(value, sent)
-        self._erase_dead(op, makers, rewriter)
+        self._finish(op, makers, near, rewriter)
 
 
 class LiftCollective(_NarrowestPlace):
@@ -349,13 +358,13 @@ class LiftCollective(_NarrowestPlace):
         return found or None
 
     def rewrite(self, op: ir.Operation, match: NarrowerPlace, rewriter: Rewriter) -> None:
-        view, ip = as_moving(op), rewriter.before(op)
+        view, ip, near = as_moving(op), rewriter.before(op), _neighbours(op)
         done: dict[object, ir.Value] = {
             value: self._send(view, value, match.places[value], ip, rewriter) for value in match.cut
         }
         result = self._across(view, op.operands[0], match, done, ip)
         rewriter.replace_uses(op.results[0], result)
-        self._erase_dead(op, _last_first(op, match), rewriter)
+        self._finish(op, _last_first(op, match), near, rewriter)
 
 
 def _follow(place: Place, dims: Dims) -> Place | None:
@@ -378,6 +387,24 @@ def _reached(op: ir.Operation) -> list[ir.Operation]:
                 found[user] = None
                 pending.append(user.results[0])
     return sorted(found, key=_PROGRAM_ORDER)
+
+
+def _neighbours(op: ir.Operation) -> list[ir.Operation]:
+    """Collectives of the block that the collective's operand is computed of, and those
+    that send what is computed of its result: they may move further once it has."""
+    found: dict[ir.Operation, None] = {}
+    back = [op]
+    for reader in back:
+        makers = map(ir.defining_op, reader.operands)
+        for maker in (m for m in makers if m is not None and m.block == op.block):
+            if maker.name in MOVING_COLLECTIVES:
+                found[maker] = None
+            elif len(back) < _MOST_OPS and maker not in back:
+                back.append(maker)
+    for maker in (op, *_reached(op)):
+        users = (use.owner.operation for use in maker.results[0].uses)
+        found |= {user: None for user in users if user.name in MOVING_COLLECTIVES}
+    return list(found)
 
 
 def _last_first(op: ir.Operation, found: NarrowerPlace) -> list[ir.Operation]:

@@ -15,6 +15,7 @@ from device_programs import Case, function_text, run_cases
 from headrace.compiler import pipelines
 from headrace.compiler.iree.element_types import Array
 from headrace.dialects import ir
+from headrace.dialects.headrace import as_collective, is_collective
 from headrace.dialects.ir.parsing import parse_module
 from headrace.dialects.verifier import verify
 from headrace.passes.pipeline import Pipeline
@@ -100,3 +101,33 @@ def test_at_least_half_of_the_programs_move(batches: Sequence[tuple[int, int, in
         for seed in range(first, first + count)
     ]
     assert sum(found) >= len(found) / 2
+
+
+def received(module: ir.Operation) -> int:
+    """The bytes that a device receives."""
+    return sum(
+        as_collective(op).received_bytes() or 0 for op in ir.walk(module) if is_collective(op)
+    )
+
+
+# In the first ones a collective moves, and one before it can move after that.
+TWICE = [(2, 1017), (2, 1213), (4, 1004), (4, 1157), (8, 1321)]
+
+
+@pytest.mark.parametrize(
+    ("devices", "seed"),
+    [
+        *TWICE,
+        *(pytest.param(n, seed, marks=pytest.mark.full) for seed in range(300) for n in (2, 8)),
+    ],
+)
+def test_once_is_enough(devices: int, seed: int) -> None:
+    text = function_text([random_case(seed, devices)], devices, devices)
+    module = parse_module(text, "case.mlir", ir.make_context())
+    Pipeline.parse("builtin.module(canonicalize,cse)").run(module)
+    before = received(module)
+    Pipeline.parse(f"builtin.module({COMMUTE})").run(module)
+    once = str(module)
+    assert received(module) <= before
+    Pipeline.parse(f"builtin.module({COMMUTE})").run(module)
+    assert str(module) == once
