@@ -14,7 +14,7 @@ from typing import TypeAlias
 from ....dialects import ir
 from ....dialects.headrace import DequantizeOp, MovingCollectiveOp, QuantizeOp
 from ....dialects.op_traits import STABLEHLO_ELEMENTWISE
-from ....dialects.ops.constraints import DYNAMIC, is_per_tensor, shape_of
+from ....dialects.ops.constraints import DYNAMIC, PlainTensor, is_per_tensor, shape_of
 from ....dialects.upstream.stablehlo import i64_array, integer, splat_element
 from ...analysis.replication import ReplicationAnalysis
 from ...analysis.stablehlo_reductions import find_reduction
@@ -81,7 +81,8 @@ def operand_dims(op: ir.Operation, number: int, *, grows: bool = False) -> Dims 
 
 
 def _is_static(value: ir.Value) -> bool:
-    return isinstance(value.type, ir.RankedTensorType) and DYNAMIC not in value.type.shape
+    """Whether it is such a tensor as can be sent."""
+    return PlainTensor.accepts(value.type) and DYNAMIC not in shape_of(value)
 
 
 def _is_exact(reduce: ir.Operation) -> bool:

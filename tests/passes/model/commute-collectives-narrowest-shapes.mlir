@@ -134,4 +134,57 @@ func.func @fp8_extremum(%x: tensor<8x4xf32>) -> tensor<4xf8E4M3FN> {
   %m = stablehlo.reduce(%c init: %z) applies stablehlo.maximum across dimensions = [0] : (tensor<32x4xf8E4M3FN>, tensor<f8E4M3FN>) -> tensor<4xf8E4M3FN>
   return %m : tensor<4xf8E4M3FN>
 }
+
+// A type with an encoding is in no collective.
+// CHECK-LABEL: @encoded(
+// CHECK-NEXT: %[[G:.*]] = "headrace.all_gather"(%arg0) {{.*}} -> tensor<32x4xf32>
+// CHECK-NEXT: stablehlo.convert %[[G]] : (tensor<32x4xf32>) -> tensor<32x4xbf16, "kept">
+func.func @encoded(%x: tensor<8x4xf32>) -> tensor<32x4xbf16, "kept"> {
+  %g = "headrace.all_gather"(%x) {dim = 0 : i64, pipelined = false, replica_groups = dense<[[0,1,2,3]]> : tensor<1x4xi64>} : (tensor<8x4xf32>) -> tensor<32x4xf32>
+  %c = stablehlo.convert %g : (tensor<32x4xf32>) -> tensor<32x4xbf16, "kept">
+  return %c : tensor<32x4xbf16, "kept">
+}
+
+// Added to its transpose: an element is computed of those of two devices, in both directions.
+// CHECK-LABEL: @turned(
+// CHECK: "headrace.all_gather"(%arg0) {{.*}} : (tensor<8x32xf32>) -> tensor<32x32xf32>
+// CHECK: "headrace.all_gather"(%{{.*}}) {{.*}} : (tensor<8x8xf32>) -> tensor<32x8xf32>
+func.func @turned(%x: tensor<8x32xf32>, %y: tensor<8x8xi8>) -> (tensor<32x32xbf16>, tensor<32x8xf32>) {
+  %g = "headrace.all_gather"(%x) {dim = 0 : i64, pipelined = false, replica_groups = dense<[[0,1,2,3]]> : tensor<1x4xi64>} : (tensor<8x32xf32>) -> tensor<32x32xf32>
+  %t = stablehlo.transpose %g, dims = [1, 0] : (tensor<32x32xf32>) -> tensor<32x32xf32>
+  %a = stablehlo.add %g, %t : tensor<32x32xf32>
+  %c = stablehlo.convert %a : (tensor<32x32xf32>) -> tensor<32x32xbf16>
+  %w = stablehlo.convert %y : (tensor<8x8xi8>) -> tensor<8x8xf32>
+  %u = stablehlo.transpose %w, dims = [1, 0] : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %b = stablehlo.add %w, %u : tensor<8x8xf32>
+  %h = "headrace.all_gather"(%b) {dim = 0 : i64, pipelined = false, replica_groups = dense<[[0,1,2,3]]> : tensor<1x4xi64>} : (tensor<8x8xf32>) -> tensor<32x8xf32>
+  return %c, %h : tensor<32x32xbf16>, tensor<32x8xf32>
+}
+
+// One use of a value twice by one op is one.
+// CHECK-LABEL: @twice(
+// CHECK-NEXT: %[[M:.*]] = stablehlo.multiply %arg0, %arg0 : tensor<8x4xf32>
+// CHECK-NEXT: %[[C:.*]] = stablehlo.convert %[[M]]
+// CHECK-NEXT: "headrace.all_gather"(%[[C]]) {{.*}} -> tensor<32x4xbf16>
+func.func @twice(%x: tensor<8x4xf32>) -> tensor<32x4xbf16> {
+  %g = "headrace.all_gather"(%x) {dim = 0 : i64, pipelined = false, replica_groups = dense<[[0,1,2,3]]> : tensor<1x4xi64>} : (tensor<8x4xf32>) -> tensor<32x4xf32>
+  %m = stablehlo.multiply %g, %g : tensor<32x4xf32>
+  %c = stablehlo.convert %m : (tensor<32x4xf32>) -> tensor<32x4xbf16>
+  return %c : tensor<32x4xbf16>
+}
+
+// Two collectives, of which the second goes first: then there is room for the other.
+// CHECK-LABEL: @in_turn(
+// CHECK: %[[C:.*]] = stablehlo.convert %{{.*}} : (tensor<8x4xf32>) -> tensor<8x4xbf16>
+// CHECK-NEXT: %[[P:.*]] = "headrace.collective_permute"(%[[C]]) {{.*}} : (tensor<8x4xbf16>) -> tensor<8x4xbf16>
+// CHECK-NEXT: %[[G:.*]] = "headrace.all_gather"(%[[P]]) {{.*}} -> tensor<32x4xbf16>
+// CHECK-NEXT: return %[[G]]
+func.func @in_turn(%x: tensor<8x4xf32>) -> tensor<32x4xbf16> {
+  %p = "headrace.collective_permute"(%x) {pipelined = false, source_target_pairs = dense<[[0,1],[1,2],[2,3],[3,0]]> : tensor<4x2xi64>} : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %e = stablehlo.exponential %p : tensor<8x4xf32>
+  %g = "headrace.all_gather"(%e) {dim = 0 : i64, pipelined = false, replica_groups = dense<[[0,1,2,3]]> : tensor<1x4xi64>} : (tensor<8x4xf32>) -> tensor<32x4xf32>
+  %n = stablehlo.negate %g : tensor<32x4xf32>
+  %c = stablehlo.convert %n : (tensor<32x4xf32>) -> tensor<32x4xbf16>
+  return %c : tensor<32x4xbf16>
+}
 }
