@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Hashable, Sequence
+from functools import cached_property
 from typing import ClassVar
 
 from .. import ir
@@ -90,9 +91,9 @@ class CollectiveOp(HeadraceOp):
         """How many devices talk to each other; 1 for an empty group list."""
         return len(self.groups[0]) if self.groups else 1
 
-    @property
+    @cached_property
     def rows(self) -> list[list[int]]:
-        """The table as it is written: groups, or pairs."""
+        """The table as it is written: groups, or pairs. Read once: it may be long."""
         return groups_of(ir.DenseIntElementsAttr(self.attributes[self.table]))
 
     @property

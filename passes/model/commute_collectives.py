@@ -37,6 +37,12 @@ class CommuteCollectives(Pass):
     not keep it wide: they are taken on the parts, then over the group (where
     NCCL's or RCCL's maximum of a NaN applies to them).
 
+    After that any collective that only moves data goes past elementwise ops,
+    extrema, sums of integers, reshapes, broadcasts and transposes to the values
+    with the fewest bytes, where all devices that exchange data have what else
+    these ops read, and none receives zeros. Booleans, elements of less than a
+    byte and unsigned integers are not sent.
+
     A collective that stays wide though its operand comes from, or its result
     goes to, fp8 gets a remark and the attribute ``headrace.wide_reason``.
     """
@@ -48,9 +54,12 @@ class CommuteCollectives(Pass):
             return
         analysis = ReplicationAnalysis(module)
         after, before = NarrowDequantize(analysis), NarrowQuantize(analysis)
-        apply_patterns(module, [after, before])
-        if apply_patterns(module, [SinkCollective(analysis), LiftCollective(analysis)]):
-            apply_patterns(module, [after, before])
+        narrowing = [after, before]
+        moving = [SinkCollective(analysis), LiftCollective(analysis)]
+        apply_patterns(module, narrowing)
+        # Each takes bytes off the wire, so that this ends.
+        while apply_patterns(module, moving) and apply_patterns(module, narrowing):
+            pass
         reasons = WideReasons(after, before)
         for op in ir.walk(module, bodies=False):
             if not is_collective(op):

@@ -9,13 +9,22 @@ from ....dialects import ir
 from ....dialects.headrace import MOVING_COLLECTIVES, MovingCollectiveOp, as_moving
 from ....dialects.ops.base import WIDE_REASON
 from ....dialects.ops.collectives import build_collective, build_reduction, reduction_bytes
-from ....dialects.ops.constraints import element_type_of, shape_of, tensor_bytes
+from ....dialects.ops.constraints import element_type_of, is_wide_float, shape_of, tensor_bytes
 from ....dialects.upstream.stablehlo import i64_array, splat_element
 from ...analysis.replication import ReplicationAnalysis
 from ...analysis.stablehlo_reductions import find_reduction
 from ...rewriting import Miss, Pattern, Rewriter
 from .byte_cut import narrowest_cut
-from .parts import Dims, Place, is_uniform, operand_dims, resized, shape_across, with_shape
+from .parts import (
+    Dims,
+    Place,
+    is_uniform,
+    operand_dims,
+    other_sizes,
+    resized,
+    shape_across,
+    with_shape,
+)
 
 # No quantization takes more ops than this.
 _MOST_OPS = 200
@@ -56,7 +65,8 @@ class _NarrowestPlace(Pattern[NarrowerPlace]):
 
     def _may_move(self, view: MovingCollectiveOp) -> bool:
         """Not where a device gets zeros, of which an op may make something else."""
-        if tensor_bytes(view.operands[0].type) is None or not view.groups:
+        types = (view.operands[0].type, view.results[0].type)
+        if None in map(tensor_bytes, types) or not view.groups:
             return False
         zeros = view.zeroed_devices(self._analysis.devices)
         return view.names_every_device or (self._analysis.states_devices and not zeros)
@@ -65,9 +75,11 @@ class _NarrowestPlace(Pattern[NarrowerPlace]):
         return is_uniform(self._analysis, value, [*place.values()], view.groups)
 
     def _bytes(self, view: MovingCollectiveOp, value: ir.Value, place: Place) -> int | None:
-        """What a device receives of ``value``; None for what is not sent: booleans, and
-        elements of less than a byte."""
+        """What a device receives of ``value``; None for what is not sent: booleans,
+        elements of less than a byte, and unsigned integers, which only StableHLO has."""
         element = element_type_of(value)
+        if isinstance(element, ir.IntegerType) and element.is_unsigned:
+            return None
         width = element.width if isinstance(element, ir.FloatType | ir.IntegerType) else 0
         shape = shape_across(view, value, place, to_part=self.to_part)
         if width % 8 or not width or shape is None:
@@ -110,7 +122,7 @@ class _NarrowestPlace(Pattern[NarrowerPlace]):
         view: MovingCollectiveOp,
         value: ir.Value,
         found: NarrowerPlace,
-        done: dict[ir.Value, ir.Value],
+        done: dict[object, ir.Value],
         ip: ir.InsertionPoint | None = None,
     ) -> ir.Value:
         """``value`` computed of what is in ``done``, on the other side of the collective;
@@ -118,25 +130,22 @@ class _NarrowestPlace(Pattern[NarrowerPlace]):
         if value not in done:
             op = ir.defining_op(value)
             assert op is not None
-            place = found.places[value]
-            shape = shape_of(value)
-            other = None
-            if value not in found.extrema:  # that has its shape on the parts, too
-                other = shape_across(view, value, place, to_part=self.to_part)
-            other = other or shape
+            place, shape = found.places[value], shape_of(value)
             at = ip or ir.InsertionPoint(op)
+            if value in found.extrema:  # that has its shape on the parts, too
+                part = self._across(view, op.operands[0], found, done, ip)
+                done[value] = with_shape(op, [part, op.operands[1]], shape, at)
+                return done[value]
+            other = shape_across(view, value, place, to_part=self.to_part)
+            assert other is not None
             operands: list[ir.Value] = []
             for number, operand in enumerate(op.operands):
                 dims = operand_dims(op, number, grows=not self.to_part) or {}
                 if found.is_varying(operand, place, dims):
                     operands.append(self._across(view, operand, found, done, ip))
                     continue
-                sizes = {
-                    o: shape_of(operand)[o] * other[d] // shape[d]
-                    for d in place.values()
-                    if (o := dims[d]) is not None
-                }
-                operands.append(resized(operand, sizes, at))
+                sizes = other_sizes(operand, dims, place, shape, other)
+                operands.append(resized(operand, sizes or {}, done))
             done[value] = with_shape(op, operands, other, at)
         return done[value]
 
@@ -157,8 +166,17 @@ class _NarrowestPlace(Pattern[NarrowerPlace]):
         rewriter.created(new)
         return new.results[0]
 
-    def _erase_dead(self, op: ir.Operation, makers: list[ir.Operation], rewriter: Rewriter) -> None:
-        """The collective, which has no users, and what only led to it or came of it."""
+    def _finish(
+        self,
+        op: ir.Operation,
+        makers: list[ir.Operation],
+        near: list[ir.Operation],
+        rewriter: Rewriter,
+    ) -> None:
+        """Erases the collective, which has no users, and what only led to it or came of it;
+        has those ``near`` it looked at again."""
+        for collective in near:
+            rewriter.created(collective)
         for dead in (*makers, op) if self.to_part else (op, *makers):
             if all(next(iter(result.uses), None) is None for result in dead.results):
                 self._analysis.forget(dead)
@@ -169,16 +187,16 @@ class SinkCollective(_NarrowestPlace):
     """What is computed elementwise of a collective's result is computed on the parts, up
     to the values with the fewest bytes, and those are sent.
 
-        %g = headrace.all_gather %x : f32
+        %g = collective %x : f32
         %m = stablehlo.reduce %g applies stablehlo.maximum across dimensions = [1]
         %s = stablehlo.divide %m, %c
         %q = headrace.quantize %g, %s : f8E4M3FN
     ->
         %n = stablehlo.reduce %x applies stablehlo.maximum across dimensions = [1]
         %t = stablehlo.divide %n, %c
-        %s = headrace.all_gather %t
+        %s = collective %t
         %p = headrace.quantize %x, %t : f8E4M3FN
-        %q = headrace.all_gather %p : f8E4M3FN
+        %q = collective %p : f8E4M3FN
 
     Exact: each element is computed of the same operands by the same op. Of
     reductions only those move whose result does not depend on the order, over
@@ -233,7 +251,11 @@ class SinkCollective(_NarrowestPlace):
             if place is None or (found is not None and place != found):
                 return None
             found = place
-        if found is None or shape_across(view, op.results[0], found, to_part=True) is None:
+        if found is None:
+            return None
+        shape = shape_of(op.results[0])
+        other = shape_across(view, op.results[0], found, to_part=True)
+        if other is None:
             return None
         for operand, of in zip(op.operands, dims, strict=True):
             if operand in places and operand not in extrema:
@@ -243,14 +265,14 @@ class SinkCollective(_NarrowestPlace):
             inner = {name: o for name, d in found.items() if (o := of[d]) is not None}
             if not self._is_uniform(view, operand, inner):
                 return None
-            if inner and shape_across(view, operand, {**found, **inner}, to_part=True) is None:
+            if other_sizes(operand, of, found, shape, other) is None:
                 return None
         return found
 
     def rewrite(self, op: ir.Operation, match: NarrowerPlace, rewriter: Rewriter) -> None:
         view = as_moving(op)
-        done: dict[ir.Value, ir.Value] = {op.results[0]: op.operands[0]}
-        makers = _last_first(op, match)
+        done: dict[object, ir.Value] = {op.results[0]: op.operands[0]}
+        makers, near = _last_first(op, match), _neighbours(op)
         # All before the first is replaced: they are made of what the ops read now.
         parts = [self._across(view, value, match, done) for value in match.cut]
         for value, part in zip(match.cut, parts, strict=True):
@@ -265,7 +287,7 @@ class SinkCollective(_NarrowestPlace):
             else:
                 sent = self._send(view, part, match.places[value], ip, rewriter)
                 rewriter.replace_uses(value, sent)
-        self._erase_dead(op, makers, rewriter)
+        self._finish(op, makers, near, rewriter)
 
 
 class LiftCollective(_NarrowestPlace):
@@ -274,9 +296,9 @@ class LiftCollective(_NarrowestPlace):
 
         %w = stablehlo.convert %q : i8 to bf16
         %x = stablehlo.multiply %w, %s
-        %g = headrace.all_gather %x : bf16
+        %g = collective %x : bf16
     ->
-        %p = headrace.all_gather %q : i8
+        %p = collective %q : i8
         %w = stablehlo.convert %p : i8 to bf16
         %g = stablehlo.multiply %w, %s
 
@@ -313,7 +335,11 @@ class LiftCollective(_NarrowestPlace):
     ) -> dict[ir.Value, Place] | None:
         """Where the dimensions are in the operands that have to be sent, if the op can be
         computed of what was sent."""
-        place = places[op.results[0]] if len(op.results) == 1 else {}
+        if len(op.results) != 1:
+            return None
+        place, shape = places[op.results[0]], shape_of(op.results[0])
+        other = shape_across(view, op.results[0], place, to_part=False)
+        assert other is not None
         found: dict[ir.Value, Place] = {}
         for number, operand in enumerate(op.operands):
             dims = operand_dims(op, number, grows=True)
@@ -321,6 +347,8 @@ class LiftCollective(_NarrowestPlace):
                 return None
             inner = {name: o for name, d in place.items() if (o := dims[d]) is not None}
             if self._is_uniform(view, operand, inner):
+                if other_sizes(operand, dims, place, shape, other) is None:
+                    return None
                 continue
             if len(inner) < len(place) or shape_across(view, operand, inner, to_part=False) is None:
                 return None
@@ -330,13 +358,13 @@ class LiftCollective(_NarrowestPlace):
         return found or None
 
     def rewrite(self, op: ir.Operation, match: NarrowerPlace, rewriter: Rewriter) -> None:
-        view, ip = as_moving(op), rewriter.before(op)
-        done = {
+        view, ip, near = as_moving(op), rewriter.before(op), _neighbours(op)
+        done: dict[object, ir.Value] = {
             value: self._send(view, value, match.places[value], ip, rewriter) for value in match.cut
         }
         result = self._across(view, op.operands[0], match, done, ip)
         rewriter.replace_uses(op.results[0], result)
-        self._erase_dead(op, _last_first(op, match), rewriter)
+        self._finish(op, _last_first(op, match), near, rewriter)
 
 
 def _follow(place: Place, dims: Dims) -> Place | None:
@@ -361,6 +389,24 @@ def _reached(op: ir.Operation) -> list[ir.Operation]:
     return sorted(found, key=_PROGRAM_ORDER)
 
 
+def _neighbours(op: ir.Operation) -> list[ir.Operation]:
+    """Collectives of the block that the collective's operand is computed of, and those
+    that send what is computed of its result: they may move further once it has."""
+    found: dict[ir.Operation, None] = {}
+    back = [op]
+    for reader in back:
+        makers = map(ir.defining_op, reader.operands)
+        for maker in (m for m in makers if m is not None and m.block == op.block):
+            if maker.name in MOVING_COLLECTIVES:
+                found[maker] = None
+            elif len(back) < _MOST_OPS and maker not in back:
+                back.append(maker)
+    for maker in (op, *_reached(op)):
+        users = (use.owner.operation for use in maker.results[0].uses)
+        found |= {user: None for user in users if user.name in MOVING_COLLECTIVES}
+    return list(found)
+
+
 def _last_first(op: ir.Operation, found: NarrowerPlace) -> list[ir.Operation]:
     """What makes the values next to a collective, users before makers."""
     makers = {made for value in found.places if (made := ir.defining_op(value)) is not None}
@@ -368,18 +414,25 @@ def _last_first(op: ir.Operation, found: NarrowerPlace) -> list[ir.Operation]:
     return sorted(own, key=_PROGRAM_ORDER, reverse=True)
 
 
-_PROGRAM_ORDER = cmp_to_key(lambda a, b: -1 if a.is_before_in_block(b) else int(a != b))
+def _compare(a: ir.Operation, b: ir.Operation) -> int:
+    return -1 if a.is_before_in_block(b) else int(a != b)
+
+
+_PROGRAM_ORDER = cmp_to_key(_compare)
 
 
 def _extremum(
     view: MovingCollectiveOp, op: ir.Operation, places: dict[ir.Value, Place]
 ) -> str | None:
     """``max`` or ``min`` where the op is that of a gathered value along the gathered
-    dimension at least, from a constant on."""
+    dimension at least, from a constant on. Not of fp8, which no channel reduces."""
     if op.name != "stablehlo.reduce" or len(op.operands) != 2 or view.gathered_dim is None:
         return None
     place, kind = places.get(op.operands[0]), find_reduction(op)
-    if place is None or isinstance(kind, Miss) or kind[0] not in ("max", "min"):
+    # Extrema have no place.
+    if not place or isinstance(kind, Miss) or kind[0] not in ("max", "min"):
+        return None
+    if not is_wide_float(kind[1]) and not isinstance(kind[1], ir.IntegerType):
         return None
     if place["dim"] not in i64_array(op, "dimensions") or splat_element(op.operands[1]) is None:
         return None

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from ....dialects import ir
 from ....dialects.headrace import DequantizeOp, MovingCollectiveOp, QuantizeOp
 from ....dialects.op_traits import STABLEHLO_ELEMENTWISE
-from ....dialects.ops.constraints import DYNAMIC, is_per_tensor, shape_of
+from ....dialects.ops.constraints import DYNAMIC, PlainTensor, is_per_tensor, shape_of
 from ....dialects.upstream.stablehlo import i64_array, integer, splat_element
 from ...analysis.replication import ReplicationAnalysis
 from ...analysis.stablehlo_reductions import find_reduction
@@ -27,6 +27,8 @@ Place: TypeAlias = Mapping[str, int]
 Dims: TypeAlias = Mapping[int, int | None]
 
 _QUANTIZATION = (QuantizeOp.OPERATION_NAME, DequantizeOp.OPERATION_NAME)
+# Uniform values that are made of more ops than this are taken to be others.
+_MOST_OPS = 200
 # In another order they give the same bits.
 _EXACT = ("max", "min", "umax", "umin", "and", "or", "xor")
 
@@ -42,8 +44,10 @@ def operand_dims(op: ir.Operation, number: int, *, grows: bool = False) -> Dims 
     result, operand = shape_of(op.results[0]), shape_of(op.operands[number])
     fixed: Dims = dict.fromkeys(range(len(result)))
     if name in STABLEHLO_ELEMENTWISE and name != "stablehlo.optimization_barrier":
-        same = {d: d for d in range(len(result))}
-        return same if operand == result else fixed if not operand else None
+        if operand == result:
+            return {d: d for d in range(len(result))}
+        # The predicate of a select, the bounds of a clamp.
+        return fixed if not operand and name != "stablehlo.bitcast_convert" else None
     if name in _QUANTIZATION:
         if number == 0:
             return {d: d for d in range(len(result))}
@@ -77,7 +81,8 @@ def operand_dims(op: ir.Operation, number: int, *, grows: bool = False) -> Dims 
 
 
 def _is_static(value: ir.Value) -> bool:
-    return isinstance(value.type, ir.RankedTensorType) and DYNAMIC not in value.type.shape
+    """Whether it is such a tensor as can be sent."""
+    return PlainTensor.accepts(value.type) and DYNAMIC not in shape_of(value)
 
 
 def _is_exact(reduce: ir.Operation) -> bool:
@@ -93,15 +98,15 @@ def _leading(before: Sequence[int], after: Sequence[int], grows: bool) -> Dims:
     dimensions of size 1 in front of it."""
     found: dict[int, int | None] = {}
     i = j = 0
-    while True:
+    while 0 not in before:
         first, leads = i, [j]
         while i < len(before) and before[i] == 1:
             i += 1
         while j < len(after) and after[j] == 1:
             j += 1
             leads.append(j)
-        if i == len(before) or j == len(after) or 0 in (before[i], after[j]):
-            return found
+        if i == len(before) or j == len(after):
+            break
         found |= dict.fromkeys(leads, first if grows else i)
         left, right = before[i], after[j]
         while left != right:
@@ -112,6 +117,7 @@ def _leading(before: Sequence[int], after: Sequence[int], grows: bool) -> Dims:
                 j += 1
                 right *= after[j]
         i, j = i + 1, j + 1
+    return found
 
 
 def shape_across(
@@ -139,39 +145,72 @@ def is_uniform(
 ) -> bool:
     """Whether all devices of a group have the same value, which does not vary along
     ``dims``, and can be made with other sizes there: a broadcast, or a constant."""
-    if not dims:
-        return analysis.equal_over(value, groups)
-    op = ir.defining_op(value)
-    if op is None or len(op.results) != 1:
+    # What is made of equal values is equal, so that one such question is enough.
+    if not analysis.equal_over(value, groups):
         return False
-    if op.name == "stablehlo.constant":
-        return splat_element(value) is not None
-    if op.name == "stablehlo.iota":
-        return integer(op, "iota_dimension") not in dims
-    if not len(op.operands):
-        return False
-    for number, operand in enumerate(op.operands):
-        found = operand_dims(op, number)
-        if found is None or any(d not in found for d in dims):
+    pending = [(value, tuple(dims))] if dims else []
+    seen = dict.fromkeys(pending)
+    for current, fixed in pending:
+        inner = _inner(current, fixed) if len(pending) < _MOST_OPS else None
+        if inner is None:
             return False
-        inner = [o for d in dims if (o := found[d]) is not None]
-        if not is_uniform(analysis, operand, inner, groups):
-            return False
+        pending += [item for item in inner if item not in seen and item[1]]
+        seen |= dict.fromkeys(inner)
     return True
 
 
-def resized(value: ir.Value, sizes: Mapping[int, int], ip: ir.InsertionPoint) -> ir.Value:
-    """A uniform value with other sizes along dimensions that it does not vary along."""
+def _inner(value: ir.Value, dims: Sequence[int]) -> list[tuple[ir.Value, tuple[int, ...]]] | None:
+    """What of its maker's operands must not vary for ``value`` not to vary along ``dims``;
+    None if it may, or cannot be made with other sizes there."""
     op = ir.defining_op(value)
+    if op is None or len(op.results) != 1:
+        return None
+    if op.name == "stablehlo.constant":
+        return None if splat_element(value) is None else []
+    if op.name == "stablehlo.iota":
+        return None if integer(op, "iota_dimension") in dims else []
+    found: dict[tuple[ir.Value, tuple[int, ...]], None] = {}
+    for number, operand in enumerate(op.operands):
+        of = operand_dims(op, number)
+        if of is None or any(d not in of for d in dims):
+            return None
+        inner = {d: o for d in dims if (o := of[d]) is not None}
+        if any(shape_of(operand)[o] != shape_of(value)[d] for d, o in inner.items()):
+            return None
+        found[operand, tuple(inner.values())] = None
+    return list(found) or None
+
+
+def other_sizes(
+    operand: ir.Value, dims: Dims, place: Place, shape: Sequence[int], other: Sequence[int]
+) -> dict[int, int] | None:
+    """The sizes of a uniform operand where the result has those of ``other`` along its
+    ``place``, and not of ``shape``; None where blocks would be cut."""
+    found: dict[int, int] = {}
+    for d in place.values():
+        if (o := dims[d]) is not None:
+            size, rest = divmod(shape_of(operand)[o] * other[d], shape[d] or 1)
+            if rest:
+                return None
+            found[o] = size
+    return found
+
+
+def resized(value: ir.Value, sizes: Mapping[int, int], done: dict[object, ir.Value]) -> ir.Value:
+    """A uniform value with other sizes along dimensions that it does not vary along, made
+    where it is made. ``done``: those there are already."""
+    op, key = ir.defining_op(value), (value, *sizes.items())
     if not sizes or op is None:
         return value
-    operands: list[ir.Value] = []
-    for number, operand in enumerate(op.operands):
-        found = operand_dims(op, number) or {}
-        inner = {o: size for d, size in sizes.items() if (o := found[d]) is not None}
-        operands.append(resized(operand, inner, ip))
-    shape = [sizes.get(d, size) for d, size in enumerate(shape_of(value))]
-    return with_shape(op, operands, shape, ip)
+    if key not in done:
+        operands: list[ir.Value] = []
+        for number, operand in enumerate(op.operands):
+            of = operand_dims(op, number) or {}
+            inner = {o: size for d, size in sizes.items() if (o := of[d]) is not None}
+            operands.append(resized(operand, inner, done))
+        shape = [sizes.get(d, size) for d, size in enumerate(shape_of(value))]
+        done[key] = with_shape(op, operands, shape, ir.InsertionPoint(op))
+    return done[key]
 
 
 def with_shape(

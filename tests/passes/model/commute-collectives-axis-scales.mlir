@@ -63,14 +63,30 @@ func.func @transposed(%x: tensor<8x16xf8E4M3FN>, %s: tensor<8x1xbf16>) -> tensor
   return %g : tensor<4x4x32xbf16>
 }
 
-// A reshape that merges the dimension of the scale.
+// A reshape that merges the dimension of the scale comes after both gathers: the
+// devices' parts follow each other in the merged dimension as in the rows.
 // CHECK-LABEL: @merged(
-// CHECK: "headrace.all_gather"({{.*}}headrace.wide_reason = "'stablehlo.reshape' merges or splits the dimension of a per-axis scale"
+// CHECK-NEXT: %[[G:.*]] = "headrace.all_gather"(%arg0) {dim = 0 : i64, {{.*}} -> tensor<32x16xf8E4M3FN>
+// CHECK-NEXT: %[[S:.*]] = "headrace.all_gather"(%arg1) {dim = 0 : i64, {{.*}} -> tensor<32x1xbf16>
+// CHECK-NEXT: %[[W:.*]] = "headrace.dequantize"(%[[G]], %[[S]]) {{.*}} -> tensor<32x16xbf16>
+// CHECK-NEXT: %[[R:.*]] = stablehlo.reshape %[[W]] : (tensor<32x16xbf16>) -> tensor<512xbf16>
+// CHECK-NEXT: return %[[R]]
 func.func @merged(%x: tensor<8x16xf8E4M3FN>, %s: tensor<8x1xbf16>) -> tensor<512xbf16> {
   %w = "headrace.dequantize"(%x, %s) {operandSegmentSizes = array<i32: 1, 1>, scale_mode = "multiply"} : (tensor<8x16xf8E4M3FN>, tensor<8x1xbf16>) -> tensor<8x16xbf16>
   %r = stablehlo.reshape %w : (tensor<8x16xbf16>) -> tensor<128xbf16>
   %g = "headrace.all_gather"(%r) {dim = 0 : i64, pipelined = false, replica_groups = dense<[[0,1,2,3]]> : tensor<1x4xi64>} : (tensor<128xbf16>) -> tensor<512xbf16>
   return %g : tensor<512xbf16>
+}
+
+// Where the parts are joined along a dimension that the reshape mixes with another,
+// they are in no dimension of the data.
+// CHECK-LABEL: @mixed(
+// CHECK: "headrace.all_gather"({{.*}}headrace.wide_reason = "'stablehlo.reshape' merges or splits the dimension of a per-axis scale"{{.*}} -> tensor<4x128xbf16>
+func.func @mixed(%x: tensor<8x16xf8E4M3FN>, %s: tensor<8x1xbf16>) -> tensor<4x128xbf16> {
+  %w = "headrace.dequantize"(%x, %s) {operandSegmentSizes = array<i32: 1, 1>, scale_mode = "multiply"} : (tensor<8x16xf8E4M3FN>, tensor<8x1xbf16>) -> tensor<8x16xbf16>
+  %r = stablehlo.reshape %w : (tensor<8x16xbf16>) -> tensor<4x32xbf16>
+  %g = "headrace.all_gather"(%r) {dim = 1 : i64, pipelined = false, replica_groups = dense<[[0,1,2,3]]> : tensor<1x4xi64>} : (tensor<4x32xbf16>) -> tensor<4x128xbf16>
+  return %g : tensor<4x128xbf16>
 }
 
 // A slice of data and scale at an offset that differs: one row is left, with
@@ -173,12 +189,25 @@ func.func @quantized_rows(%x: tensor<8x16xbf16>, %s: tensor<32x1xbf16> {headrace
   %q = "headrace.quantize"(%g, %s) {operandSegmentSizes = array<i32: 1, 1>, saturate = true, scale_mode = "divide"} : (tensor<32x16xbf16>, tensor<32x1xbf16>) -> tensor<32x16xf8E4M3FN>
   return %q : tensor<32x16xf8E4M3FN>
 }
+// A scale along the other dimension is the same for all parts.
 // CHECK-LABEL: @quantized_behind_movement(
-// CHECK: "headrace.all_gather"({{.*}}headrace.wide_reason = "a per-axis scale does not go back past 'stablehlo.transpose'"
+// CHECK-NEXT: %[[T:.*]] = stablehlo.transpose %arg0, dims = [1, 0] : (tensor<8x16xbf16>) -> tensor<16x8xbf16>
+// CHECK-NEXT: %[[Q:.*]] = "headrace.quantize"(%[[T]], %arg1) {{.*}} : (tensor<16x8xbf16>, tensor<16x1xbf16>) -> tensor<16x8xf8E4M3FN>
+// CHECK-NEXT: %[[G:.*]] = "headrace.all_gather"(%[[Q]]) {dim = 1 : i64, {{.*}} -> tensor<16x32xf8E4M3FN>
+// CHECK-NEXT: return %[[G]]
 func.func @quantized_behind_movement(%x: tensor<8x16xbf16>, %s: tensor<16x1xbf16> {headrace.sharding = "{replicated}"}) -> tensor<16x32xf8E4M3FN> {
   %g = "headrace.all_gather"(%x) {dim = 0 : i64, pipelined = false, replica_groups = dense<[[0,1,2,3]]> : tensor<1x4xi64>} : (tensor<8x16xbf16>) -> tensor<32x16xbf16>
   %t = stablehlo.transpose %g, dims = [1, 0] : (tensor<32x16xbf16>) -> tensor<16x32xbf16>
   %q = "headrace.quantize"(%t, %s) {operandSegmentSizes = array<i32: 1, 1>, saturate = true, scale_mode = "divide"} : (tensor<16x32xbf16>, tensor<16x1xbf16>) -> tensor<16x32xf8E4M3FN>
   return %q : tensor<16x32xf8E4M3FN>
+}
+// What a slice leaves out the parts have still.
+// CHECK-LABEL: @quantized_behind_slice(
+// CHECK: "headrace.all_gather"({{.*}}headrace.wide_reason = "a per-axis scale does not go back past 'stablehlo.slice'"
+func.func @quantized_behind_slice(%x: tensor<8x16xbf16>, %s: tensor<1x16xbf16> {headrace.sharding = "{replicated}"}) -> tensor<30x16xf8E4M3FN> {
+  %g = "headrace.all_gather"(%x) {dim = 0 : i64, pipelined = false, replica_groups = dense<[[0,1,2,3]]> : tensor<1x4xi64>} : (tensor<8x16xbf16>) -> tensor<32x16xbf16>
+  %t = stablehlo.slice %g [1:31, 0:16] : (tensor<32x16xbf16>) -> tensor<30x16xbf16>
+  %q = "headrace.quantize"(%t, %s) {operandSegmentSizes = array<i32: 1, 1>, saturate = true, scale_mode = "divide"} : (tensor<30x16xbf16>, tensor<1x16xbf16>) -> tensor<30x16xf8E4M3FN>
+  return %q : tensor<30x16xf8E4M3FN>
 }
 }

@@ -66,9 +66,14 @@ func.func @two_gathers(%x: tensor<8x4xf32>) -> (tensor<32x4xf8E4M3FN>, tensor<f3
 
 // -----
 
-// A row's extremum needs the whole row's place in the gathered value.
+// A row is on one device as a whole: its extremum is taken there, and sent.
 // CHECK-LABEL: @rows(
-// CHECK: "headrace.all_gather"(%arg0) {{.*}}headrace.wide_reason = "the wide value has another user, which would keep it on the wire"
+// CHECK-NEXT: %[[C:.*]] = stablehlo.constant
+// CHECK-NEXT: %[[L:.*]] = stablehlo.reduce(%arg0 init: %[[C]]) applies stablehlo.maximum across dimensions = [1] : (tensor<8x4xf32>, tensor<f32>) -> tensor<8xf32>
+// CHECK-NEXT: %[[M:.*]] = "headrace.all_gather"(%[[L]]) {dim = 0 : i64, {{.*}} -> tensor<32xf32>
+// CHECK-NEXT: %[[Q:.*]] = "headrace.quantize"(%arg0, %arg1) {{.*}} -> tensor<8x4xf8E4M3FN>
+// CHECK-NEXT: %[[G:.*]] = "headrace.all_gather"(%[[Q]]) {dim = 0 : i64, {{.*}} -> tensor<32x4xf8E4M3FN>
+// CHECK-NEXT: return %[[G]], %[[M]]
 func.func @rows(%x: tensor<8x4xf32>, %s: tensor<f32> {headrace.sharding = "{replicated}"}) -> (tensor<32x4xf8E4M3FN>, tensor<32xf32>) {
   %g = "headrace.all_gather"(%x) {dim = 0 : i64, pipelined = false, replica_groups = dense<[[0,1,2,3]]> : tensor<1x4xi64>} : (tensor<8x4xf32>) -> tensor<32x4xf32>
   %c = stablehlo.constant dense<0.0> : tensor<f32>

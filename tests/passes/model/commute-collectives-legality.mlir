@@ -54,10 +54,13 @@ func.func @updated(%x: tensor<8x4xf8E4M3FN>, %u: tensor<2x4xf8E4M3FN>, %s: tenso
   return %g : tensor<32x4xf32>
 }
 
-// The bits of the wide value are no data movement of the fp8 one.
+// The bits of the wide value are no data movement of the fp8 one: they are taken of
+// what was gathered.
 // CHECK-LABEL: @bits(
-// CHECK: stablehlo.bitcast_convert
-// CHECK-NEXT: "headrace.all_gather"{{.*}} -> tensor<32x4xi32>
+// CHECK-NEXT: %[[G:.*]] = "headrace.all_gather"(%arg0) {{.*}} -> tensor<32x4xf8E4M3FN>
+// CHECK-NEXT: %[[W:.*]] = "headrace.dequantize"(%[[G]], %arg1) {{.*}} -> tensor<32x4xf32>
+// CHECK-NEXT: %[[B:.*]] = stablehlo.bitcast_convert %[[W]] : (tensor<32x4xf32>) -> tensor<32x4xi32>
+// CHECK-NEXT: return %[[B]]
 func.func @bits(%x: tensor<8x4xf8E4M3FN>, %s: tensor<f32> {headrace.sharding = "{replicated}"}) -> tensor<32x4xi32> {
   %w = "headrace.dequantize"(%x, %s) {operandSegmentSizes = array<i32: 1, 1>, scale_mode = "multiply"} : (tensor<8x4xf8E4M3FN>, tensor<f32>) -> tensor<8x4xf32>
   %b = stablehlo.bitcast_convert %w : (tensor<8x4xf32>) -> tensor<8x4xi32>
@@ -65,10 +68,14 @@ func.func @bits(%x: tensor<8x4xf8E4M3FN>, %s: tensor<f32> {headrace.sharding = "
   return %g : tensor<32x4xi32>
 }
 
-// A relu needs a positive scale, which an argument is not known to be; a negate would
-// make NaN of an FNUZ zero.
+// In fp8 a relu would need a positive scale, and a negate make NaN of an FNUZ zero. They
+// are done in f32, of what was gathered; the zeros are made in its shape.
 // CHECK-LABEL: @relu(
-// CHECK: "headrace.all_gather"({{.*}}headrace.wide_reason = "'stablehlo.maximum' between the dequantize and the collective is not data movement"{{.*}} -> tensor<32x4xf32>
+// CHECK-DAG: %[[Z:.*]] = stablehlo.constant dense<0.000000e+00> : tensor<32x4xf32>
+// CHECK-DAG: %[[G:.*]] = "headrace.all_gather"(%arg0) {{.*}} -> tensor<32x4xf8E4M3FN>
+// CHECK: %[[W:.*]] = "headrace.dequantize"(%[[G]], %arg1) {{.*}} -> tensor<32x4xf32>
+// CHECK-NEXT: %[[M:.*]] = stablehlo.maximum %[[W]], %[[Z]] : tensor<32x4xf32>
+// CHECK-NEXT: return %[[M]]
 func.func @relu(%x: tensor<8x4xf8E4M3FN>, %s: tensor<f32> {headrace.sharding = "{replicated}"}) -> tensor<32x4xf32> {
   %w = "headrace.dequantize"(%x, %s) {operandSegmentSizes = array<i32: 1, 1>, scale_mode = "multiply"} : (tensor<8x4xf8E4M3FN>, tensor<f32>) -> tensor<8x4xf32>
   %z = stablehlo.constant dense<0.0> : tensor<8x4xf32>
@@ -77,7 +84,10 @@ func.func @relu(%x: tensor<8x4xf8E4M3FN>, %s: tensor<f32> {headrace.sharding = "
   return %g : tensor<32x4xf32>
 }
 // CHECK-LABEL: @negated(
-// CHECK: "headrace.all_gather"({{.*}}headrace.wide_reason = "'stablehlo.negate' between the dequantize and the collective is not data movement"{{.*}} -> tensor<32x4xf32>
+// CHECK-NEXT: %[[G:.*]] = "headrace.all_gather"(%arg0) {{.*}} -> tensor<32x4xf8E4M3FNUZ>
+// CHECK-NEXT: %[[W:.*]] = "headrace.dequantize"(%[[G]]) {{.*}} -> tensor<32x4xf32>
+// CHECK-NEXT: %[[N:.*]] = stablehlo.negate %[[W]] : tensor<32x4xf32>
+// CHECK-NEXT: return %[[N]]
 func.func @negated(%x: tensor<8x4xf8E4M3FNUZ>) -> tensor<32x4xf32> {
   %w = "headrace.dequantize"(%x) {operandSegmentSizes = array<i32: 1, 0>, scale_mode = "multiply"} : (tensor<8x4xf8E4M3FNUZ>) -> tensor<8x4xf32>
   %b = stablehlo.negate %w : tensor<8x4xf32>

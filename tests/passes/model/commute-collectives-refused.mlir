@@ -1,6 +1,6 @@
 // RUN: headrace-opt %s --pass-pipeline='builtin.module(commute-collectives)' --split-input-file | FileCheck %s
 
-// One case per reason to leave a collective wide.
+// One case per reason to leave a collective wide, and its near misses.
 
 module attributes {headrace.num_partitions = 4 : i32, headrace.num_replicas = 1 : i32} {
 
@@ -72,9 +72,13 @@ func.func @integers(%x: tensor<8x4xi32>) -> tensor<32x4xi32> {
   return %g : tensor<32x4xi32>
 }
 
-// Arithmetic in between.
+// Elementwise arithmetic in between is done on the other side: after the gather ...
 // CHECK-LABEL: @arithmetic_before(
-// CHECK: "headrace.all_gather"({{.*}}headrace.wide_reason = "'stablehlo.exponential' between the dequantize and the collective is not data movement"{{.*}} -> tensor<4x32xbf16>
+// CHECK-NEXT: %[[G:.*]] = "headrace.all_gather"(%arg0) {dim = 0 : i64, {{.*}} -> tensor<32x4xf8E4M3FN>
+// CHECK-NEXT: %[[W:.*]] = "headrace.dequantize"(%[[G]]) {{.*}} -> tensor<32x4xbf16>
+// CHECK-NEXT: %[[T:.*]] = stablehlo.transpose %[[W]], dims = [1, 0] : (tensor<32x4xbf16>) -> tensor<4x32xbf16>
+// CHECK-NEXT: %[[E:.*]] = stablehlo.exponential %[[T]] : tensor<4x32xbf16>
+// CHECK-NEXT: return %[[E]]
 func.func @arithmetic_before(%x: tensor<8x4xf8E4M3FN>) -> tensor<4x32xbf16> {
   %w = "headrace.dequantize"(%x) {operandSegmentSizes = array<i32: 1, 0>, scale_mode = "multiply"} : (tensor<8x4xf8E4M3FN>) -> tensor<8x4xbf16>
   %t = stablehlo.transpose %w, dims = [1, 0] : (tensor<8x4xbf16>) -> tensor<4x8xbf16>
@@ -82,6 +86,16 @@ func.func @arithmetic_before(%x: tensor<8x4xf8E4M3FN>) -> tensor<4x32xbf16> {
   %g = "headrace.all_gather"(%e) {dim = 1 : i64, pipelined = false, replica_groups = dense<[[0,1,2,3]]> : tensor<1x4xi64>} : (tensor<4x8xbf16>) -> tensor<4x32xbf16>
   return %g : tensor<4x32xbf16>
 }
+// ... but not where an element is computed of several,
+// CHECK-LABEL: @factorized(
+// CHECK: "headrace.all_gather"({{.*}}headrace.wide_reason = "'stablehlo.cholesky' between the dequantize and the collective is not data movement"{{.*}} -> tensor<16x4xf32>
+func.func @factorized(%x: tensor<4x4xf8E4M3FN>) -> tensor<16x4xf32> {
+  %w = "headrace.dequantize"(%x) {operandSegmentSizes = array<i32: 1, 0>, scale_mode = "multiply"} : (tensor<4x4xf8E4M3FN>) -> tensor<4x4xf32>
+  %e = stablehlo.cholesky %w, lower = true : tensor<4x4xf32>
+  %g = "headrace.all_gather"(%e) {dim = 0 : i64, pipelined = false, replica_groups = dense<[[0,1,2,3]]> : tensor<1x4xi64>} : (tensor<4x4xf32>) -> tensor<16x4xf32>
+  return %g : tensor<16x4xf32>
+}
+// or the other operand is another one on each device.
 // CHECK-LABEL: @arithmetic_after(
 // CHECK: "headrace.all_to_all"({{.*}}headrace.wide_reason = "'stablehlo.add' between the collective and the quantize is not data movement"{{.*}} -> tensor<8x4xbf16>
 func.func @arithmetic_after(%x: tensor<8x4xbf16>) -> tensor<4x8xf8E4M3FN> {
@@ -168,12 +182,24 @@ func.func @partial_permute_infinite(%x: tensor<8x4xf8E4M3FN>) -> tensor<8x4xbf16
   %g = "headrace.collective_permute"(%w) {pipelined = false, source_target_pairs = dense<[[0,1],[1,2],[2,3]]> : tensor<3x2xi64>} : (tensor<8x4xbf16>) -> tensor<8x4xbf16>
   return %g : tensor<8x4xbf16>
 }
-// Unequal scales over a permute.
+// Unequal scales over a permute: they are sent, too,
 // CHECK-LABEL: @permute_own_scale(
-// CHECK: "headrace.collective_permute"({{.*}}headrace.wide_reason = "the scale is not proved equal over the replica groups {{\[\[}}0, 1, 2, 3]]: it depends on argument 1
+// CHECK-NEXT: %[[G:.*]] = "headrace.collective_permute"(%arg0) {{.*}} -> tensor<8x4xf8E4M3FN>
+// CHECK-NEXT: %[[S:.*]] = "headrace.collective_permute"(%arg1) {{.*}} : (tensor<bf16>) -> tensor<bf16>
+// CHECK-NEXT: %[[W:.*]] = "headrace.dequantize"(%[[G]], %[[S]]) {{.*}} -> tensor<8x4xbf16>
+// CHECK-NEXT: return %[[W]]
 func.func @permute_own_scale(%x: tensor<8x4xf8E4M3FN>, %s: tensor<bf16>) -> tensor<8x4xbf16> {
   %w = "headrace.dequantize"(%x, %s) {operandSegmentSizes = array<i32: 1, 1>, scale_mode = "multiply"} : (tensor<8x4xf8E4M3FN>, tensor<bf16>) -> tensor<8x4xbf16>
   %g = "headrace.collective_permute"(%w) {pipelined = false, source_target_pairs = dense<[[0,1],[1,2],[2,3],[3,0]]> : tensor<4x2xi64>} : (tensor<8x4xbf16>) -> tensor<8x4xbf16>
+  return %g : tensor<8x4xbf16>
+}
+
+// but not where a device receives none.
+// CHECK-LABEL: @partial_permute_own_scale(
+// CHECK: "headrace.collective_permute"({{.*}}headrace.wide_reason = "the scale is not proved equal over the replica groups {{\[\[}}0, 1, 2]]: it depends on argument 1
+func.func @partial_permute_own_scale(%x: tensor<8x4xf8E4M3FN>, %s: tensor<bf16>) -> tensor<8x4xbf16> {
+  %w = "headrace.dequantize"(%x, %s) {operandSegmentSizes = array<i32: 1, 1>, scale_mode = "multiply"} : (tensor<8x4xf8E4M3FN>, tensor<bf16>) -> tensor<8x4xbf16>
+  %g = "headrace.collective_permute"(%w) {pipelined = false, source_target_pairs = dense<[[0,1],[1,2],[2,0]]> : tensor<3x2xi64>} : (tensor<8x4xbf16>) -> tensor<8x4xbf16>
   return %g : tensor<8x4xbf16>
 }
 
