@@ -20,7 +20,6 @@ from ...analysis.movement.values import movement_of
 from ...analysis.replication import ReplicationAnalysis
 from ...rewriting import Miss, Pattern, Rewriter
 from .collective_scales import equality_fault, scale_rule, zeros_fault
-from .gathered_extrema import OTHER_USER, GatheredExtrema, find_extrema, localize_extrema
 from .narrow_dequantize import forget_reason
 
 # Those that may narrow.
@@ -43,13 +42,12 @@ class NarrowedInput:
 
     ``path`` are the movements and conversions from the collective to the
     quantize, first to last; ``place`` is the op before which the new
-    quantize and the new collective go; ``extrema`` are the other users.
+    quantize and the new collective go.
     """
 
     collective: ir.Operation
     path: tuple[Movement | ir.Operation, ...]
     place: ir.Operation
-    extrema: GatheredExtrema
 
 
 class NarrowQuantize(Pattern[NarrowedInput]):
@@ -66,14 +64,6 @@ class NarrowQuantize(Pattern[NarrowedInput]):
     Exact: quantize is elementwise, so it commutes with data movement and with
     collectives that only move data. Every value in between must have no other
     user: the wide collective would remain, and a narrow one be added to it.
-    Extrema are no such users, the amax that scales are made from:
-
-        %a = stablehlo.abs %g
-        %m = stablehlo.reduce(%a init: %c) applies stablehlo.maximum
-    ->
-        %b = stablehlo.abs %x
-        %n = stablehlo.reduce(%b init: %c) applies stablehlo.maximum
-        %m = all-reduce %n {reduction = "max"}
     """
 
     roots = (QuantizeOp.OPERATION_NAME, *_CONVERTS)
@@ -110,17 +100,17 @@ class NarrowQuantize(Pattern[NarrowedInput]):
         self, op: ir.Operation, maker: ir.Operation, path: tuple[Movement | ir.Operation, ...]
     ) -> NarrowedInput | Miss:
         collective = as_moving(maker)
-        extrema = _other_users(op, maker, path)
-        if isinstance(extrema, Miss):
-            return extrema
+        steps = [maker, *(operation_of(step) for step in path)]
+        if any(len(list(step.results[0].uses)) != 1 for step in steps):
+            return Miss("the wide value has another user, which would keep it on the wire")
         scale = QuantizeOp(op).scale if op.name == QuantizeOp.OPERATION_NAME else None
         if scale is not None and (fault := self._scale_fault(collective, scale, path)):
             return Miss(fault)
         # Where the collective was, if the scale is there already.
         if scale is None or dominates(scale, maker):
-            return NarrowedInput(maker, path, maker, extrema)
+            return NarrowedInput(maker, path, maker)
         if op.block == maker.block:
-            return NarrowedInput(maker, path, op, extrema)
+            return NarrowedInput(maker, path, op)
         return Miss("the quantize is in another region, where its scale is made")
 
     def _scale_fault(
@@ -151,12 +141,9 @@ class NarrowQuantize(Pattern[NarrowedInput]):
         collective = as_moving(match.collective)
         ip = rewriter.before(match.collective)
         value = match.collective.operands[0]
-        parts: dict[ir.Value, ir.Value] = {match.collective.results[0]: value}
         for step in match.path:
             if isinstance(step, ir.Operation):
                 value = retyped_clone(step, value, ip)
-                parts[step.results[0]] = value
-        localize_extrema(match.collective, parts, match.extrema, rewriter)
         ip = rewriter.before(match.place)
         narrow = _rebuild_quantize(op, value, ip)
         rewriter.created(narrow)
@@ -169,28 +156,12 @@ class NarrowQuantize(Pattern[NarrowedInput]):
         for step in match.path:
             if isinstance(step, Movement):
                 value = step.clone([value], ip)
-        path = (operation_of(step) for step in reversed(match.path))
-        dead = [op, *reversed(match.extrema.steps), *path, match.collective]
+        dead = [op, *(operation_of(step) for step in reversed(match.path)), match.collective]
         for old in dead:
             self._analysis.forget(old)
         rewriter.replace(op, [value])
         for old in dead[1:]:
             rewriter.erase(old)
-
-
-def _other_users(
-    op: ir.Operation, maker: ir.Operation, path: tuple[Movement | ir.Operation, ...]
-) -> GatheredExtrema | Miss:
-    """Who uses the collective's result and what becomes of it, on the way to
-    the quantize ``op``; a Miss for users that need the wide value."""
-    followers = [*(operation_of(step) for step in path), op]
-    values = [maker.results[0], *(step.results[0] for step in followers[:-1])]
-    # Behind data movement the gathered dimension is another one.
-    moved = next((i for i, step in enumerate(path) if isinstance(step, Movement)), len(path))
-    for value in values[moved + 1 :]:
-        if len(list(value.uses)) != 1:
-            return Miss(OTHER_USER)
-    return find_extrema(maker, list(zip(values, followers, strict=True))[: moved + 1])
 
 
 def operation_of(step: Movement | ir.Operation) -> ir.Operation:

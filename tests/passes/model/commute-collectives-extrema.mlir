@@ -32,7 +32,7 @@ func.func @amax(%x: tensor<8x4xf32>) -> (tensor<32x4xf8E4M3FN>, tensor<bf16>) {
 // CHECK-DAG: %[[N:.*]] = stablehlo.negate %arg0 : tensor<8x4xf32>
 // CHECK-DAG: %[[K:.*]] = stablehlo.reduce(%[[N]] init: %{{.*}}) applies stablehlo.minimum across dimensions = [0, 1]
 // CHECK-DAG: %[[I:.*]] = "headrace.all_reduce"(%[[K]]) {{.*}}reduction = "min"{{.*}} -> tensor<f32>
-// CHECK-DAG: "headrace.all_gather"(%{{.*}}) {{.*}} -> tensor<32x4xf8E4M3FN>
+// CHECK-DAG: "headrace.all_gather"(%{{.*}}) {{.*}} -> tensor<4x32xf8E4M3FN>
 // CHECK-NOT: tensor<32x4xf32>
 func.func @columns(%x: tensor<8x4xf32>, %s: tensor<f32> {headrace.sharding = "{replicated}"}) -> (tensor<4x32xf8E4M3FN>, tensor<4xf32>, tensor<f32>) {
   %g = "headrace.all_gather"(%x) {dim = 0 : i64, pipelined = false, replica_groups = dense<[[0,1,2,3]]> : tensor<1x4xi64>} : (tensor<8x4xf32>) -> tensor<32x4xf32>
