@@ -60,13 +60,13 @@ class WideReasons:
         return _obstacle(path, "between the collective and the quantize")
 
 
-def _obstacle(path: list[ir.Operation], where: str) -> str:
+def _obstacle(path: list[ir.Operation], where: str) -> str | None:
     for op in path[:-1]:
         if op.name in CARRYING_LOOPS:
             return f"the value is carried by the loop '{op.name}' {where}"
         if not isinstance(movement_of(op), Movement) and not is_float_convert(op):
             return f"'{op.name}' {where} is not data movement"
-    return f"too many ops {where}"
+    return None
 
 
 def _is_fp8_data(op: ir.Operation) -> bool:

@@ -187,4 +187,58 @@ func.func @in_turn(%x: tensor<8x4xf32>) -> tensor<32x4xbf16> {
   %c = stablehlo.convert %n : (tensor<32x4xf32>) -> tensor<32x4xbf16>
   return %c : tensor<32x4xbf16>
 }
+
+// In reverse along the gathered dimension the last part comes first; along another each
+// part is turned by itself.
+// CHECK-LABEL: @reversed(
+// CHECK-NEXT: "headrace.all_gather"(%arg0) {{.*}} -> tensor<32x4xf32>
+// CHECK-NEXT: stablehlo.reverse
+// CHECK: %[[R:.*]] = stablehlo.reverse %arg0, dims = [1] : tensor<8x4xf32>
+// CHECK-NEXT: %[[C:.*]] = stablehlo.convert %[[R]]
+// CHECK-NEXT: "headrace.all_gather"(%[[C]]) {{.*}} -> tensor<32x4xbf16>
+func.func @reversed(%x: tensor<8x4xf32>) -> (tensor<32x4xbf16>, tensor<32x4xbf16>) {
+  %g = "headrace.all_gather"(%x) {dim = 0 : i64, pipelined = false, replica_groups = dense<[[0,1,2,3]]> : tensor<1x4xi64>} : (tensor<8x4xf32>) -> tensor<32x4xf32>
+  %r = stablehlo.reverse %g, dims = [0, 1] : tensor<32x4xf32>
+  %c = stablehlo.convert %r : (tensor<32x4xf32>) -> tensor<32x4xbf16>
+  %h = "headrace.all_gather"(%x) {dim = 0 : i64, pipelined = false, replica_groups = dense<[[0,1,2,3]]> : tensor<1x4xi64>} : (tensor<8x4xf32>) -> tensor<32x4xf32>
+  %t = stablehlo.reverse %h, dims = [1] : tensor<32x4xf32>
+  %d = stablehlo.convert %t : (tensor<32x4xf32>) -> tensor<32x4xbf16>
+  return %c, %d : tensor<32x4xbf16>, tensor<32x4xbf16>
+}
+
+// Joined with itself along the gathered dimension: the parts of each are not side by side;
+// along another they are.
+// CHECK-LABEL: @joined(
+// CHECK-NEXT: "headrace.all_gather"(%arg0) {{.*}} -> tensor<32x4xf32>
+// CHECK-NEXT: stablehlo.concatenate
+// CHECK: %[[R:.*]] = stablehlo.concatenate %arg0, %arg0, dim = 1 : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x8xf32>
+// CHECK-NEXT: %[[C:.*]] = stablehlo.convert %[[R]] : (tensor<8x8xf32>) -> tensor<8x8xi8>
+// CHECK-NEXT: "headrace.all_gather"(%[[C]]) {{.*}} -> tensor<32x8xi8>
+func.func @joined(%x: tensor<8x4xf32>) -> (tensor<64x4xi8>, tensor<32x8xi8>) {
+  %g = "headrace.all_gather"(%x) {dim = 0 : i64, pipelined = false, replica_groups = dense<[[0,1,2,3]]> : tensor<1x4xi64>} : (tensor<8x4xf32>) -> tensor<32x4xf32>
+  %r = stablehlo.concatenate %g, %g, dim = 0 : (tensor<32x4xf32>, tensor<32x4xf32>) -> tensor<64x4xf32>
+  %c = stablehlo.convert %r : (tensor<64x4xf32>) -> tensor<64x4xi8>
+  %h = "headrace.all_gather"(%x) {dim = 0 : i64, pipelined = false, replica_groups = dense<[[0,1,2,3]]> : tensor<1x4xi64>} : (tensor<8x4xf32>) -> tensor<32x4xf32>
+  %t = stablehlo.concatenate %h, %h, dim = 1 : (tensor<32x4xf32>, tensor<32x4xf32>) -> tensor<32x8xf32>
+  %d = stablehlo.convert %t : (tensor<32x8xf32>) -> tensor<32x8xi8>
+  return %c, %d : tensor<64x4xi8>, tensor<32x8xi8>
+}
+
+// Merged with the dimension in front of it the gathered one has its parts all over the result;
+// so it has split, if what is behind is the gathered one then.
+// CHECK-LABEL: @merged(
+// CHECK-NEXT: "headrace.all_gather"(%arg0) {{.*}} -> tensor<8x16xf32>
+// CHECK-NEXT: stablehlo.reshape
+// CHECK: stablehlo.reshape %{{.*}} : (tensor<32xf32>) -> tensor<4x8xf32>
+// CHECK-NEXT: "headrace.all_gather"(%{{.*}}) {dim = 1 : i64, {{.*}} -> tensor<4x32xf32>
+// CHECK-NEXT: return
+func.func @merged(%x: tensor<8x4xf32>, %y: tensor<32xi8>) -> (tensor<128xbf16>, tensor<4x32xf32>) {
+  %g = "headrace.all_gather"(%x) {dim = 1 : i64, pipelined = false, replica_groups = dense<[[0,1,2,3]]> : tensor<1x4xi64>} : (tensor<8x4xf32>) -> tensor<8x16xf32>
+  %r = stablehlo.reshape %g : (tensor<8x16xf32>) -> tensor<128xf32>
+  %c = stablehlo.convert %r : (tensor<128xf32>) -> tensor<128xbf16>
+  %w = stablehlo.convert %y : (tensor<32xi8>) -> tensor<32xf32>
+  %v = stablehlo.reshape %w : (tensor<32xf32>) -> tensor<4x8xf32>
+  %h = "headrace.all_gather"(%v) {dim = 1 : i64, pipelined = false, replica_groups = dense<[[0,1,2,3]]> : tensor<1x4xi64>} : (tensor<4x8xf32>) -> tensor<4x32xf32>
+  return %c, %h : tensor<128xbf16>, tensor<4x32xf32>
+}
 }
