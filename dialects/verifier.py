@@ -21,14 +21,14 @@ def verify(module: ir.Operation, *, bodies: bool = True) -> None:
     """
     found: list[ir.Diagnostic] = []
     for op in ir.walk(module, bodies=bodies):
-        if op.name.startswith("headrace.") and (fault := operation_fault(op)):
+        if op.name.startswith("headrace.") and (error := operation_error(op)):
             place = ir.source_position(op.location)
-            found.append(ir.Diagnostic("error", f"'{op.name}' op {fault}", *place))
+            found.append(ir.Diagnostic("error", f"'{op.name}' op {error}", *place))
     if found:
         raise ir.HeadraceError(*found)
 
 
-def operation_fault(op: ir.Operation) -> str | None:
+def operation_error(op: ir.Operation) -> str | None:
     """What is wrong with one headrace op, None if nothing."""
     declared = HeadraceOp.operations.get(op.name)
     if declared is None:
@@ -38,14 +38,14 @@ def operation_fault(op: ir.Operation) -> str | None:
         return "takes no regions and no successors"
     view = declared(op)
     return (
-        _attributes_fault(view)
-        or _counts_fault(view)
-        or _types_fault(view)
+        _attributes_error(view)
+        or _counts_error(view)
+        or _types_error(view)
         or view.verify_invariants()
     )
 
 
-def _attributes_fault(op: DeclaredOp) -> str | None:
+def _attributes_error(op: DeclaredOp) -> str | None:
     known = {f.name: f for f in op.fields("attribute")}
     for name, field in known.items():
         if name not in op.attributes:
@@ -62,7 +62,7 @@ def _attributes_fault(op: DeclaredOp) -> str | None:
     return None
 
 
-def _counts_fault(op: DeclaredOp) -> str | None:
+def _counts_error(op: DeclaredOp) -> str | None:
     operands = op.fields("operand")
     expected = len(operands)
     if op.segmented:
@@ -85,7 +85,7 @@ def _counts_fault(op: DeclaredOp) -> str | None:
     return None
 
 
-def _types_fault(op: DeclaredOp) -> str | None:
+def _types_error(op: DeclaredOp) -> str | None:
     for field in (*op.fields("operand"), *op.fields("result")):
         value = op.results[0] if field.kind == "result" else op.operand(field.name)
         if value is not None and not field.constraint.accepts(value.type):

@@ -198,7 +198,7 @@ class _Run:
 
 
 def _failure(step: Step, error: Exception) -> ir.HeadraceError:
-    """The error with its pass; one that is no HeadraceError is a fault of the pass."""
+    """The error with its pass; one that is no HeadraceError is a reason of the pass."""
     note = ir.Diagnostic("note", f"in pass '{step.name}'")
     if isinstance(error, ir.HeadraceError):
         return ir.HeadraceError(*error.diagnostics, note)

@@ -68,7 +68,7 @@ class Rewriter:
     def replace(self, op: ir.Operation | ir.OpView, values: Sequence[ir.Value]) -> None:
         """Replaces all uses of the op's results, then erases it.
 
-        The users, and the makers of ``values``, are looked at again.
+        The users, and the producers of ``values``, are looked at again.
         """
         for old, new in zip(op.operation.results, values, strict=True):
             self.replace_uses(old, new)

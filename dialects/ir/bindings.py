@@ -352,7 +352,7 @@ def defining_op(value: Value) -> Operation | None:
     return None if isinstance(owner, Block) else owner.operation
 
 
-def maker_behind(value: Value, passed: Collection[str]) -> Operation | None:
+def producer_behind(value: Value, passed: Collection[str]) -> Operation | None:
     """The op that makes ``value``, past ops of the names in ``passed``: they hand on their
     first operand."""
     op = defining_op(value)

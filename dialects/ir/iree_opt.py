@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from ..child_process import native_tool, run_child
-from .text_faults import encoding_fault
+from .text_errors import encoding_error
 
 # All names, strings and locations, and no large constants.
 _PRINTED = (
@@ -36,7 +36,7 @@ def native_pass_names() -> list[str]:
     return list(native_passes())
 
 
-def bytecode_fault(data: bytes) -> str | None:
+def bytecode_error(data: bytes) -> str | None:
     """Why ``data`` is no bytecode that can be read safely, None where it is.
 
     MLIR's reader trusts its input: corrupt files crash it, make it ask for
@@ -57,7 +57,7 @@ def bytecode_fault(data: bytes) -> str | None:
         return "reading it does not end"
     if child.status == 0:
         try:
-            return "a string is no UTF-8" if encoding_fault(child.output.decode()) else None
+            return "a string is no UTF-8" if encoding_error(child.output.decode()) else None
         except UnicodeDecodeError:
             return "a name is no UTF-8"
     found = re.search(r"error: (.*)", child.errors.decode(errors="replace"))

@@ -18,8 +18,8 @@ from .bindings import (
     native_diagnostics,
     walk,
 )
-from .iree_opt import bytecode_fault
-from .text_faults import text_fault
+from .iree_opt import bytecode_error
+from .text_errors import text_error
 
 _BYTECODE_MAGIC = b"ML\xefR"
 _TOP_MODULE = re.compile(r'^("builtin\.module"|(builtin\.)?module)\b', re.MULTILINE)
@@ -55,7 +55,7 @@ def parse_module(
         source = text_or_bytecode(source, name)
     if isinstance(source, bytes):
         return _parse_bytecode(source, name, context)
-    if fault := text_fault(source):
+    if fault := text_error(source):
         line = source.count("\n", 0, fault.start) + 1
         column = fault.start - source.rfind("\n", 0, fault.start)
         raise HeadraceError(Diagnostic("error", fault.message, name, line, column))
@@ -96,7 +96,7 @@ def _parse_in_module(source: str, name: str) -> Operation:
 
 
 def _parse_bytecode(data: bytes, name: str, context: Context) -> Operation:
-    fault = bytecode_fault(data)
+    fault = bytecode_error(data)
     if fault is not None:
         raise HeadraceError(f"'{name}' is broken bytecode: {fault}")
     try:

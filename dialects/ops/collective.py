@@ -21,7 +21,7 @@ from .constraints import (
     tensor_bytes,
 )
 from .declaration import Operand, Result, attribute
-from .device_tables import device_ids_fault, grid_shape, groups_of
+from .device_tables import device_ids_error, grid_shape, groups_of
 
 REDUCTIONS = ("add", "mul", "max", "min", "umax", "umin", "and", "or", "xor")
 
@@ -141,22 +141,22 @@ class CollectiveOp(HeadraceOp):
         )
 
     def verify_invariants(self) -> str | None:
-        dims = (self.dim_fault(name) for name in self.dims)
+        dims = (self.dim_error(name) for name in self.dims)
         return (
-            self.groups_fault()
-            or self.types_fault()
-            or next((fault for fault in dims if fault), None)
-            or self.reduction_fault()
-            or self.shape_fault()
+            self.groups_error()
+            or self.types_error()
+            or next((error for error in dims if error), None)
+            or self.reduction_error()
+            or self.shape_error()
         )
 
-    def groups_fault(self) -> str | None:
+    def groups_error(self) -> str | None:
         groups = ir.DenseIntElementsAttr(self.attributes["replica_groups"])
         shape = grid_shape(groups)
         if len(shape) != 2 or 0 in shape:
             return "replica_groups must be a non-empty two-dimensional tensor"
-        if fault := device_ids_fault("replica_groups", groups):
-            return fault
+        if error := device_ids_error("replica_groups", groups):
+            return error
         ids = [device for group in self.groups for device in group]
         if any(device < 0 for device in ids):
             return "replica_groups holds a negative device id"
@@ -164,21 +164,21 @@ class CollectiveOp(HeadraceOp):
             return "a device occurs twice in replica_groups"
         return None
 
-    def types_fault(self) -> str | None:
+    def types_error(self) -> str | None:
         if element_type_of(self.operands[0]) != element_type_of(self.results[0]):
             return "the result's element type is not the input's"
         return None
 
-    def dim_fault(self, name: str) -> str | None:
+    def dim_error(self, name: str) -> str | None:
         dim, rank = self.dims[name], len(shape_of(self.operands[0]))
         if 0 <= dim < rank:
             return None
         return f"{name} = {dim} is outside the input's rank {rank}"
 
-    def reduction_fault(self) -> str | None:
+    def reduction_error(self) -> str | None:
         return None
 
-    def shape_fault(self) -> str | None:
+    def shape_error(self) -> str | None:
         """The result's shape must be the input's, changed by the factors."""
         expected = shape_of(self.operands[0])
         for dim, (times, by) in self.factors(self.group_size, **self.dims).items():
@@ -200,7 +200,7 @@ class ReducingCollectiveOp(CollectiveOp):
     def reduction_name(self) -> str:
         return ir.StringAttr(self.attributes["reduction"]).value
 
-    def reduction_fault(self) -> str | None:
+    def reduction_error(self) -> str | None:
         reduction = self.reduction_name
         if reduction not in REDUCTIONS:
             return f"reduction must be one of {', '.join(REDUCTIONS)}, got '{reduction}'"

@@ -11,7 +11,7 @@ from .. import ir
 from .base import WIDE_REASON, HeadraceOp
 from .collective import CollectiveOp, Factors, MovingCollectiveOp, ReducingCollectiveOp, ScaleRule
 from .constraints import DYNAMIC, element_type_of, shape_of
-from .device_tables import Groups, device_groups, device_ids_fault, grid_shape
+from .device_tables import Groups, device_groups, device_ids_error, grid_shape
 
 
 class AllGatherOp(MovingCollectiveOp, name="all_gather"):
@@ -108,13 +108,13 @@ class AllToAllOp(MovingCollectiveOp, name="all_to_all"):
             f" number of the scale's {scale[split]} blocks"
         )
 
-    def shape_fault(self) -> str | None:
+    def shape_error(self) -> str | None:
         # Also where both dimensions are one, and the shape stays.
         split, n = self.split_dim.value, self.group_size
         size = shape_of(self.input)[split]
         if size != DYNAMIC and size % n:
             return f"size {size} in dimension {split} is not divisible by {n}"
-        return super().shape_fault()
+        return super().shape_error()
 
 
 class CollectivePermuteOp(MovingCollectiveOp, name="collective_permute"):
@@ -160,12 +160,12 @@ class CollectivePermuteOp(MovingCollectiveOp, name="collective_permute"):
     def scale_rule(self, scale: Sequence[int]) -> ScaleRule | str | None:
         return ScaleRule.FOLLOW
 
-    def groups_fault(self) -> str | None:
+    def groups_error(self) -> str | None:
         shape = grid_shape(self.source_target_pairs)
         if len(shape) != 2 or shape[1] != 2:
             return f"source_target_pairs must have shape n x 2, got {shape}"
-        if fault := device_ids_fault("source_target_pairs", self.source_target_pairs):
-            return fault
+        if error := device_ids_error("source_target_pairs", self.source_target_pairs):
+            return error
         if any(device < 0 for pair in self.pairs for device in pair):
             return "source_target_pairs holds a negative device id"
         for column, what in ((0, "source"), (1, "target")):

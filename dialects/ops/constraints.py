@@ -112,7 +112,7 @@ def is_per_tensor(scale: list[int]) -> bool:
     return all(size == 1 for size in scale)
 
 
-def scale_fault(scale: list[int], data: list[int]) -> str | None:
+def scale_error(scale: list[int], data: list[int]) -> str | None:
     """Why a scale of that shape does not fit the data, None if it does.
 
     A scale has one element (per tensor), or the rank of the data with sizes

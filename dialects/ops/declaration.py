@@ -128,7 +128,7 @@ class DeclaredOp(ir.OpView):
 
         ``attributes`` is for those taken over from another op, discardable
         ones included. Raises TypeError for an unknown, missing or wrongly typed field: those
-        are faults of the caller, not of a user's IR.
+        are errors of the caller, not of a user's IR.
         """
         known = {f.name: f for f in cls.declared if f.kind != "result"}
         for name in values:
@@ -183,7 +183,7 @@ class DeclaredOp(ir.OpView):
         return list(ir.DenseI32ArrayAttr(self.attributes["operandSegmentSizes"]))
 
     def verify_invariants(self) -> str | None:
-        """Checks across operands; the fault as text, None where all is well.
+        """Checks across operands; the error as text, None where all is well.
 
         Called after counts, attributes and single types were checked.
         """

@@ -14,7 +14,7 @@ def grid_shape(attribute: ir.DenseIntElementsAttr) -> list[int]:
     return list(ir.RankedTensorType(attribute.type).shape)
 
 
-def device_ids_fault(name: str, attribute: ir.DenseIntElementsAttr) -> str | None:
+def device_ids_error(name: str, attribute: ir.DenseIntElementsAttr) -> str | None:
     """Why such a table cannot be read as device ids. A splat may be longer than any list."""
     shape = grid_shape(attribute)
     if len(shape) != 2:
@@ -37,7 +37,7 @@ def highest_device_id(ops: Iterable[ir.Operation]) -> int:
             if name in op.attributes:
                 ids = op.attributes[name]
                 # What is no such table, passes refuse.
-                if isinstance(ids, ir.DenseIntElementsAttr) and not device_ids_fault(name, ids):
+                if isinstance(ids, ir.DenseIntElementsAttr) and not device_ids_error(name, ids):
                     highest = max([highest, *ids])
     return highest
 

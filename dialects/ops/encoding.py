@@ -19,7 +19,7 @@ class SetEncodingOp(HeadraceOp, name="set_encoding"):
     def verify_invariants(self) -> str | None:
         if tensor_type(self.input).encoding is not None:
             return "the input already has an encoding"
-        return _encoded_fault(self.input, self.result, tensor_type(self.result).encoding)
+        return _encoded_error(self.input, self.result, tensor_type(self.result).encoding)
 
 
 class UnsetEncodingOp(HeadraceOp, name="unset_encoding"):
@@ -31,10 +31,10 @@ class UnsetEncodingOp(HeadraceOp, name="unset_encoding"):
     def verify_invariants(self) -> str | None:
         if tensor_type(self.result).encoding is not None:
             return "the result still has an encoding"
-        return _encoded_fault(self.input, self.result, tensor_type(self.input).encoding)
+        return _encoded_error(self.input, self.result, tensor_type(self.input).encoding)
 
 
-def _encoded_fault(a: ir.Value, b: ir.Value, encoding: ir.Attribute | None) -> str | None:
+def _encoded_error(a: ir.Value, b: ir.Value, encoding: ir.Attribute | None) -> str | None:
     if encoding is None or not str(encoding).startswith("#iree_encoding."):
         return f"expected an #iree_encoding encoding, got {encoding}"
     if element_type_of(a) != element_type_of(b):

@@ -12,7 +12,7 @@ from .constraints import (
     integers,
     is_per_tensor,
     is_wide_float,
-    scale_fault,
+    scale_error,
     shape_of,
     shapes_agree,
     sizes_agree,
@@ -71,10 +71,10 @@ class MatmulOp(HeadraceOp, name="matmul"):
 
     def verify_invariants(self) -> str | None:
         return (
-            self._types_fault() or self._dims_fault() or self._shape_fault() or self._scales_fault()
+            self._types_error() or self._dims_error() or self._shape_error() or self._scales_error()
         )
 
-    def _types_fault(self) -> str | None:
+    def _types_error(self) -> str | None:
         for name in ("lhs", "rhs", "result"):
             type_ = element_type_of(getattr(self, name))
             if not is_wide_float(type_) and fp8_format(type_) is None:
@@ -83,7 +83,7 @@ class MatmulOp(HeadraceOp, name="matmul"):
             return f"epilogue must be one of {', '.join(EPILOGUES)}, got '{self.epilogue.value}'"
         return None
 
-    def _dims_fault(self) -> str | None:
+    def _dims_error(self) -> str | None:
         for kind in ("batch", "contracting"):
             dims = [integers(getattr(self, f"{side}_{kind}")) for side in ("lhs", "rhs")]
             if len(dims[0]) != len(dims[1]):
@@ -108,7 +108,7 @@ class MatmulOp(HeadraceOp, name="matmul"):
                     return f"{kind} sizes differ: {a} and {b}"
         return None
 
-    def _shape_fault(self) -> str | None:
+    def _shape_error(self) -> str | None:
         lhs, rhs = shape_of(self.lhs), shape_of(self.rhs)
         expected = [lhs[d] for d in integers(self.lhs_batch)]
         expected += [lhs[d] for d in self.lhs_free]
@@ -117,14 +117,14 @@ class MatmulOp(HeadraceOp, name="matmul"):
             return None
         return f"result shape {shape_of(self.result)} should be {expected}"
 
-    def _scales_fault(self) -> str | None:
+    def _scales_error(self) -> str | None:
         for side in ("lhs", "rhs"):
             scale: ir.Value | None = getattr(self, f"{side}_scale")
             if scale is None or is_per_tensor(shape_of(scale)):
                 continue
             data = shape_of(getattr(self, side))
-            if fault := scale_fault(shape_of(scale), data):
-                return f"{side}_{fault}"
+            if error := scale_error(shape_of(scale), data):
+                return f"{side}_{error}"
             contracting = integers(getattr(self, f"{side}_contracting"))
             for dim, (s, d) in enumerate(zip(shape_of(scale), data, strict=True)):
                 if s == 1 or (dim not in contracting and sizes_agree(s, d)):

@@ -4,7 +4,7 @@ from typing import ClassVar, Literal
 
 from .. import ir
 from .base import HeadraceOp
-from .constraints import Fp8Tensor, WideTensor, element_type_of, scale_fault, shape_of, shapes_agree
+from .constraints import Fp8Tensor, WideTensor, element_type_of, scale_error, shape_of, shapes_agree
 from .declaration import Operand, Result, attribute
 
 SCALE_MODES = ("multiply", "divide")
@@ -25,8 +25,8 @@ class _ScalingOp(HeadraceOp):
         if self.scale is not None:
             if element_type_of(self.scale) != element_type_of(getattr(self, self.wide)):
                 return f"the scale's element type is not the {self.wide}'s"
-            if fault := scale_fault(shape_of(self.scale), shape):
-                return fault
+            if error := scale_error(shape_of(self.scale), shape):
+                return error
         mode = ir.StringAttr(self.attributes["scale_mode"]).value
         if mode not in SCALE_MODES:
             return f"scale_mode must be one of {', '.join(SCALE_MODES)}, got '{mode}'"

@@ -59,8 +59,10 @@ def _is_multiply_add(body: ir.Block, conversions: Collection[str]) -> bool:
 
 def _is_scaled_multiply_add(body: ir.Block) -> bool:
     lhs, rhs, lhs_scale, rhs_scale, out = body.arguments
-    makers = [ir.defining_op(v) for v in _factors(body, out)]
-    scaled = [list(m.operands) for m in makers if m is not None and m.name == "arith.scaling_extf"]
+    producers = [ir.defining_op(v) for v in _factors(body, out)]
+    scaled = [
+        list(m.operands) for m in producers if m is not None and m.name == "arith.scaling_extf"
+    ]
     return scaled in (
         [[lhs, lhs_scale], [rhs, rhs_scale]],
         [[rhs, rhs_scale], [lhs, lhs_scale]],

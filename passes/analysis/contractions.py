@@ -19,7 +19,7 @@ from .movement.values import is_positive_zero
 class Contraction:
     """A matrix product, with dimension numbers as in ``headrace.matmul``.
 
-    ``init`` is what the product is added to, None for zero. ``fault`` is why
+    ``init`` is what the product is added to, None for zero. ``reason`` is why
     a matmul that accumulates in f32 cannot stand for the op.
     """
 
@@ -31,7 +31,7 @@ class Contraction:
     lhs_contracting: tuple[int, ...]
     rhs_contracting: tuple[int, ...]
     init: ir.Value | None = None
-    fault: str | None = None
+    reason: str | None = None
 
 
 def contraction_of(op: ir.Operation) -> Contraction | None:
@@ -58,7 +58,7 @@ def _dot_general(op: ir.Operation) -> Contraction:
         dims("rhs_batching_dimensions"),
         dims("lhs_contracting_dimensions"),
         dims("rhs_contracting_dimensions"),
-        fault=_type_fault(op) or _algorithm_fault(op),
+        reason=_type_reason(op) or _algorithm_reason(op),
     )
 
 
@@ -68,11 +68,11 @@ def _dot(op: ir.Operation) -> Contraction:
     result = ir.RankedTensorType(op.results[0].type)
     lhs_dim = (lhs.rank - 1,)
     return Contraction(
-        op.operands[0], op.operands[1], result, (), (), lhs_dim, (0,), fault=_type_fault(op)
+        op.operands[0], op.operands[1], result, (), (), lhs_dim, (0,), reason=_type_reason(op)
     )
 
 
-def _algorithm_fault(op: ir.Operation) -> str | None:
+def _algorithm_reason(op: ir.Operation) -> str | None:
     """A dot algorithm may ask for more than exact products summed in f32."""
     if "algorithm" not in op.attributes:
         return None
@@ -82,7 +82,7 @@ def _algorithm_fault(op: ir.Operation) -> str | None:
     return None
 
 
-def _type_fault(op: ir.Operation) -> str | None:
+def _type_reason(op: ir.Operation) -> str | None:
     values = (*op.operands, *op.results)
     if any(isinstance(ir.RankedTensorType(v.type).element_type, ir.F64Type) for v in values):
         return "the dot stays wide: f64 arithmetic would lose bits in f32 accumulation"
@@ -105,23 +105,23 @@ def _linalg(op: ir.Operation) -> Contraction | None:
         lhs, rhs = rhs, lhs
         expected = [*batch, *_free(lhs, batch, sums), *_free(rhs, batch, sums)]
     init: ir.Value | None = op.operands[2]
-    fault = _type_fault(op)
+    reason = _type_reason(op)
     if out != expected:
-        fault = (
-            fault
+        reason = (
+            reason
             or "the dot stays wide: its result's dimensions are not in the order batch, lhs, rhs"
         )
     if is_positive_zero(init):
         init = None
     elif not isinstance(element := element_type_of(init), ir.F32Type):
-        fault = fault or f"the dot stays wide: it adds to a value of {element}"
+        reason = reason or f"the dot stays wide: it adds to a value of {element}"
     return Contraction(
         op.operands[1 if swapped else 0],
         op.operands[0 if swapped else 1],
         ir.RankedTensorType(op.results[0].type),
         *(tuple(side.index(d) for d in dims) for dims in (batch, sums) for side in (lhs, rhs)),
         init=init,
-        fault=fault,
+        reason=reason,
     )
 
 

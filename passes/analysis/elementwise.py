@@ -97,5 +97,5 @@ def is_costly(op: ir.Operation) -> bool:
 
 
 def made_by_empty(value: ir.Value) -> bool:
-    maker = ir.defining_op(value)
-    return maker is not None and maker.name == "tensor.empty"
+    producer = ir.defining_op(value)
+    return producer is not None and producer.name == "tensor.empty"

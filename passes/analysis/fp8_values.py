@@ -20,7 +20,7 @@ from ...dialects.ops.constraints import element_type_of, is_per_tensor, is_wide_
 from ...dialects.upstream.generic import GENERIC
 from ...dialects.upstream.linalg import with_element_type
 from ..rewriting import Miss
-from .linalg_terms import Term, maker
+from .linalg_terms import Term, producer
 from .movement.values import Movement, movement_of
 
 # Longer chains are not searched: no program has them, and the search recurses.
@@ -223,7 +223,7 @@ class MatmulOperand(Fp8Search):
         place = tuple(range(type_.rank))
         source = Term(op.operands[0], place)
         if op.name == GENERIC:
-            made = maker(Term(op.results[0], place))
+            made = producer(Term(op.results[0], place))
             if made is None or made[0].name not in FLOAT_CONVERTS:
                 return None
             source = made[1][0]

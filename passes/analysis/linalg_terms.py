@@ -77,7 +77,7 @@ def settled(term: Term) -> Term:
     return term if place is None else Term(generic.operands[number], place)
 
 
-def maker(term: Term) -> tuple[ir.Operation, tuple[Term, ...]] | None:
+def producer(term: Term) -> tuple[ir.Operation, tuple[Term, ...]] | None:
     """The arith op that computes the term, and its operands; None for what is
     computed otherwise, or is given."""
     op = ir.defining_op(term.value)
@@ -88,7 +88,7 @@ def maker(term: Term) -> tuple[ir.Operation, tuple[Term, ...]] | None:
     if term.is_tensor and is_pointwise(op):
         inner = settled(Term(ir.operations_of(body_of(op))[-1].operands[0], term.place))
         # What only reads another tensor is no step of its own.
-        return maker(inner)
+        return producer(inner)
     return None
 
 

@@ -35,7 +35,7 @@ _FEWEST, _MOST = 32, 64
 class PackPanels(TargetPass):
     """Packs the weight of a matmul, and leaves its activation as it is in memory.
 
-    Where the activation has other readers, or comes from outside, packing it
+    Where the activation has other users, or comes from outside, packing it
     costs a store of its own; a kernel that reads rows of it as they are, and
     the weight in panels of 16 columns (64 with AVX-512), is as fast: 10.4 ms
     for 512 x 1024 x 1024 with AVX-512, 11.2 with AVX2, 40 with SSE2 alone, where
@@ -62,23 +62,23 @@ class PackPanels(TargetPass):
         if not widths:
             return
         candidates: list[_Product] = []
-        plain_fault = functools.cache(_plain_fault)
+        plain_reason = functools.cache(_plain_reason)
         for op in ir.walk(module, bodies=False):
             found = _product_of(op, widths)
             if isinstance(found, _Product):
-                faults = (plain_fault(op.operands[place], place) for place in range(2))
-                found = next((Miss(fault) for fault in faults if fault), found)
+                reasons = (plain_reason(op.operands[place], place) for place in range(2))
+                found = next((Miss(reason) for reason in reasons if reason), found)
             if isinstance(found, Miss):
                 _missed(op, found.reason)
             elif found is not None:
                 candidates.append(found)
-        readers = Counter(product.op.operands[1] for product in candidates)
+        users = Counter(product.op.operands[1] for product in candidates)
         worth = self.facts.tiling.worth
         # All are chosen before any is rewritten: one may be another's weight.
         chosen: list[_Product] = []
         for product in candidates:
             # Multiply-adds per element of the weight, which is written for them.
-            rows = product.rows * readers[product.op.operands[1]]
+            rows = product.rows * users[product.op.operands[1]]
             if rows >= worth:
                 chosen.append(product)
             else:
@@ -121,8 +121,8 @@ def _product_of(op: ir.Operation, widths: tuple[int, ...]) -> _Product | Miss | 
             by_rows = rhs == [k, n]
         case _:
             return Miss("the op is no product of two matrices, the first of rows")
-    maker = ir.defining_op(op.operands[1])
-    if maker is not None and maker.name in STORED:
+    producer = ir.defining_op(op.operands[1])
+    if producer is not None and producer.name in STORED:
         return Miss("it is a constant or a global: set-encodings packs it once")
     if any(DYNAMIC in tensor_type(operand).shape for operand in op.operands):
         return Miss("a size is dynamic")
@@ -144,7 +144,7 @@ def _divisor(size: int, choices: Iterable[int]) -> int | None:
     return next((n for n in choices if size > 0 and size % n == 0), None)
 
 
-def _plain_fault(value: ir.Value, place: int) -> str | None:
+def _plain_reason(value: ir.Value, place: int) -> str | None:
     """Why a tensor would not be in memory as it is if matmuls read it packed, as their
     operand ``place``; None if it would."""
     name = ("its activation", "it")[place]
@@ -156,16 +156,16 @@ def _plain_fault(value: ir.Value, place: int) -> str | None:
             and not (use.operand_number == place and _multiplies(use.owner.operation))
             for use in value.uses
         )
-        maker = ir.defining_op(value)
-        if maker is None:
+        producer = ir.defining_op(value)
+        if producer is None:
             return None
-        if maker.name not in RESHAPES:
-            if is_bit_extend(maker) or is_broadcast(maker):
+        if producer.name not in RESHAPES:
+            if is_bit_extend(producer) or is_broadcast(producer):
                 return f"{name} is decoded or spread where it is read, and written nowhere"
-            if others or not maker.name.startswith("linalg."):
+            if others or not producer.name.startswith("linalg."):
                 return None
             return f"{name} is computed for products alone, where set-encodings packs it"
-        through, value = ir.address_of(maker), maker.operands[0]
+        through, value = ir.address_of(producer), producer.operands[0]
 
 
 def _multiplies(op: ir.Operation) -> bool:

@@ -91,11 +91,11 @@ def choose_matmuls(
     """Those that the target is better off with in packed form."""
     choice = EncodingChoice()
     matmuls = _contractions(module, choice.refused)
-    readers = _readers(matmuls)
+    users = _users(matmuls)
     for op, loops in matmuls:
         refusal = tiling.no_tiles(loops, element_types(op))
         if refusal is None and estimate:
-            refusal = tiling.no_gain(loops, element_types(op), _packed_elements(op, readers))
+            refusal = tiling.no_gain(loops, element_types(op), _packed_elements(op, users))
         if refusal is None:
             choice.encoded.append((op, loops))
         else:
@@ -127,7 +127,7 @@ def _contractions(module: ir.Operation, refused: list[tuple[ir.Operation, str]])
     return found
 
 
-def _readers(matmuls: list[_Matmul]) -> dict[tuple[ir.Value, int], int]:
+def _users(matmuls: list[_Matmul]) -> dict[tuple[ir.Value, int], int]:
     """How many matmuls read each value as lhs, how many as rhs, and so on."""
     count: dict[tuple[ir.Value, int], int] = {}
     for op, _ in matmuls:
@@ -137,21 +137,21 @@ def _readers(matmuls: list[_Matmul]) -> dict[tuple[ir.Value, int], int]:
     return count
 
 
-def _packed_elements(op: ir.Operation, readers: dict[tuple[ir.Value, int], int]) -> int:
+def _packed_elements(op: ir.Operation, users: dict[tuple[ir.Value, int], int]) -> int:
     """Elements that are written only because they are packed, per call."""
     total = _elements(op.results[0])
     for operand in _inputs(op):
         value = op.operands[operand]
         if not is_constant_tensor(value) and not _is_written_anyway(value):
-            total += _elements(value) // readers[value, operand]
+            total += _elements(value) // users[value, operand]
     return max(total, 1)
 
 
 def _is_written_anyway(value: ir.Value) -> bool:
     """Whether only this matmul reads what an elementwise op makes: it is
     packed as it is written."""
-    maker = ir.defining_op(value)
-    if maker is None or maker.name != "linalg.generic":
+    producer = ir.defining_op(value)
+    if producer is None or producer.name != "linalg.generic":
         return False
     uses = iter(value.uses)
     next(uses)

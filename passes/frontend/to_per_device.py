@@ -136,9 +136,9 @@ def _localize(function: ir.Operation, devices: int) -> None:
     # All tilings before any change: they are looked up by values and shapes.
     tiled = [(value, found) for value in values if any(found := tilings.of(value))]
     for value, found in tiled:
-        maker = ir.defining_op(value)
-        if maker is not None and is_cut(maker):
-            cut_constant(maker, found, devices)
+        producer = ir.defining_op(value)
+        if producer is not None and is_cut(producer):
+            cut_constant(producer, found, devices)
         else:
             value.set_type(_local_type(value, found))
     for op in body:

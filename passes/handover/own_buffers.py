@@ -140,7 +140,7 @@ class _Function:
 
 def _empty_behind(value: ir.Value) -> ir.Operation | None:
     """The ``tensor.empty`` that ``value`` is, or is a transfer of."""
-    op = ir.maker_behind(value, ("flow.tensor.transfer",))
+    op = ir.producer_behind(value, ("flow.tensor.transfer",))
     return op if op is not None and op.name == "tensor.empty" else None
 
 

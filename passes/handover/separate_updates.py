@@ -84,8 +84,8 @@ def _cut(op: ir.Operation) -> int | None:
     """The dimension along which what is inserted can be cut in two; None for
     a part of a tensor, which is in no buffer of its own, and where there is none."""
     source, target = op.operands[0], op.operands[1]
-    maker = ir.maker_behind(source, VIEWS)
-    if maker is not None and maker.name == "tensor.extract_slice":
+    producer = ir.producer_behind(source, VIEWS)
+    if producer is not None and producer.name == "tensor.extract_slice":
         return None
     shape = tensor_type(source).shape
     if len(shape) != tensor_type(target).rank:

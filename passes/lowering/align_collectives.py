@@ -68,7 +68,7 @@ def _align(loop: ForLoop) -> None:
     hidden, count = dict.fromkeys(work, 0), dict.fromkeys(work, 0)
     sizes = {p: as_collective(ops[p]).received_bytes() or 0 for p in collectives}
     for collective in sorted(collectives, key=lambda p: (-sizes[p], p)):
-        before, after = body.makers_of(collective), body.readers_of(collective)
+        before, after = body.producers_of(collective), body.readers_of(collective)
         dependent = {*before, *after}
         beside = [
             m
@@ -98,7 +98,7 @@ def _first_of_group(body: _Body, matmuls: list[int]) -> list[int]:
     for matmul in matmuls:
         near = body.readers_of(matmul, stop) - stop
         met = {other for op in near for other in feeds.get(op, ())}
-        if met <= body.makers_of(matmul):
+        if met <= body.producers_of(matmul):
             first.append(matmul)
         for op in near:
             feeds.setdefault(op, []).append(matmul)
@@ -110,29 +110,29 @@ class _Body:
 
     def __init__(self, ops: list[ir.Operation]) -> None:
         self._ops = ops
-        self._makers: list[list[int]] = [[] for _ in ops]
+        self._producers: list[list[int]] = [[] for _ in ops]
         self._readers: list[list[int]] = [[] for _ in ops]
         position: dict[ir.Value, int] = {}
         effect: int | None = None
         for reader, op in enumerate(ops):
             for value in values_read(op):
                 if value in position:
-                    self._makers[reader].append(position[value])
+                    self._producers[reader].append(position[value])
                     self._readers[position[value]].append(reader)
             for result in op.results:
                 position[result] = reader
             if not is_pure(op):
                 # Effects keep their order.
                 if effect is not None:
-                    self._makers[reader].append(effect)
+                    self._producers[reader].append(effect)
                     self._readers[effect].append(reader)
                 effect = reader
         self.place: list[_Place] = [(p, 0, 0) for p in range(len(ops))]
         self._moved = 0
 
-    def makers_of(self, op: int) -> set[int]:
+    def producers_of(self, op: int) -> set[int]:
         """All that the op at a position needs, without itself."""
-        return _reach(op, self._makers)
+        return _reach(op, self._producers)
 
     def readers_of(self, op: int, stop: frozenset[int] = frozenset()) -> set[int]:
         """All that needs the op at a position, without itself; nothing past ``stop``."""
@@ -156,7 +156,7 @@ class _Body:
         """Reorders the body: by place, but nothing before what it needs."""
         if not self._moved:
             return
-        missing = [len(makers) for makers in self._makers]
+        missing = [len(producers) for producers in self._producers]
         ready = [(self.place[p], p) for p, count in enumerate(missing) if not count]
         heapq.heapify(ready)
         while ready:

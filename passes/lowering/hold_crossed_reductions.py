@@ -53,11 +53,11 @@ class HoldCrossedReductions(Pass):
                     for root, ways in found.items()
                 }
         for root in crossed:
-            maker = ir.defining_op(root)
-            assert maker is not None
-            b = TensorBuilder(ir.InsertionPoint.after(maker), maker.location)
-            number = len(maker.operands) - len(maker.results) + ir.result_number(root)
-            held, barrier = hold(b, root, dynamic_sizes(b, maker.operands[number]))
+            producer = ir.defining_op(root)
+            assert producer is not None
+            b = TensorBuilder(ir.InsertionPoint.after(producer), producer.location)
+            number = len(producer.operands) - len(producer.results) + ir.result_number(root)
+            held, barrier = hold(b, root, dynamic_sizes(b, producer.operands[number]))
             root.replace_all_uses_except(held, barrier)
 
 

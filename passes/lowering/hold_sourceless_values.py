@@ -110,8 +110,10 @@ def _hold_inputs(op: ir.Operation, sourceless: dict[ir.Value, None]) -> None:
     if len(made) < len(tensors) and "quantized" not in op.name:
         return
     for index, value in made:
-        maker = ir.defining_op(value)
-        if maker is None or maker.name != "tensor.empty":  # of a pooling: only its shape is read
+        producer = ir.defining_op(value)
+        if (
+            producer is None or producer.name != "tensor.empty"
+        ):  # of a pooling: only its shape is read
             b = TensorBuilder(ir.InsertionPoint(op), op.location)
             op.operands[index], _ = hold(b, value, dynamic_sizes(b, value))
 
@@ -138,10 +140,10 @@ def _uniform_terms(op: ir.Operation) -> list[tuple[ir.Operation, int]]:
 
 def _is_uniform(value: ir.Value, op: ir.Operation) -> bool:
     """Whether a value of ``op``'s body is the same in all of its iterations."""
-    maker = ir.defining_op(value)
-    if maker is None:
+    producer = ir.defining_op(value)
+    if producer is None:
         return value.owner not in list(ir.blocks_of(op))
-    return maker.parent != op or maker.name == "arith.constant"
+    return producer.parent != op or producer.name == "arith.constant"
 
 
 def _read_terms(op: ir.Operation, terms: list[tuple[ir.Operation, int]]) -> None:
@@ -151,9 +153,9 @@ def _read_terms(op: ir.Operation, terms: list[tuple[ir.Operation, int]]) -> None
     added: list[ir.Value] = []
     for combiner, position in terms:
         value = combiner.operands[position]
-        maker = ir.defining_op(value)
-        if maker is not None and maker.parent == op:
-            value = maker.clone(ip=b.ip).operation.results[0]
+        producer = ir.defining_op(value)
+        if producer is not None and producer.parent == op:
+            value = producer.clone(ip=b.ip).operation.results[0]
         with op.location:
             type_ = ir.RankedTensorType.get([], value.type)
         tensor = b.op("tensor.from_elements", [value], type_)

@@ -65,7 +65,7 @@ def _order_sort(op: ir.Operation) -> None:
 
 
 def _is_slice(value: ir.Value) -> bool:
-    op = ir.maker_behind(value, VIEWS)
+    op = ir.producer_behind(value, VIEWS)
     return op is not None and op.name == "tensor.extract_slice"
 
 

@@ -111,12 +111,12 @@ class DequantizedContraction(Pattern[FusedMatmul]):
         search = MatmulOperand()
         lhs, rhs = _operand(search, found.lhs), _operand(search, found.rhs)
         if isinstance(lhs, Fp8Value) and isinstance(rhs, Fp8Value):
-            fault = (
-                found.fault
-                or _scale_fault("lhs", lhs, found.lhs_contracting)
-                or _scale_fault("rhs", rhs, found.rhs_contracting)
+            reason = (
+                found.reason
+                or _scale_reason("lhs", lhs, found.lhs_contracting)
+                or _scale_reason("rhs", rhs, found.rhs_contracting)
             )
-            return Miss(fault) if fault else FusedMatmul(found, lhs, rhs)
+            return Miss(reason) if reason else FusedMatmul(found, lhs, rhs)
         reasons: list[str] = []
         derived = False
         for side, source, value in (("lhs", lhs, found.lhs), ("rhs", rhs, found.rhs)):
@@ -187,7 +187,7 @@ def _operand(search: MatmulOperand, value: ir.Value) -> Fp8Value | Miss | WideEn
     return source
 
 
-def _scale_fault(side: str, source: Fp8Value, contracting: tuple[int, ...]) -> str | None:
+def _scale_reason(side: str, source: Fp8Value, contracting: tuple[int, ...]) -> str | None:
     """Why a scale cannot be taken out of the sum."""
     scale = source.scale_shape
     if is_per_tensor(list(scale)):

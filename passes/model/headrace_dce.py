@@ -36,13 +36,13 @@ class HeadraceDce(Pass):
             if op == module or ir.is_used(op) or not is_pure(op):
                 continue
             inside = dict.fromkeys(ir.walk(op))
-            makers = {
-                maker: None
+            producers = {
+                producer: None
                 for inner in inside
                 for operand in inner.operands
-                if (maker := ir.defining_op(operand)) and maker not in inside
+                if (producer := ir.defining_op(operand)) and producer not in inside
             }
             for inner in inside:
                 waiting.pop(inner, None)
             op.erase()
-            waiting.update(makers)
+            waiting.update(producers)

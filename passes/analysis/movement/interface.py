@@ -119,7 +119,7 @@ def is_constant(value: ir.Value) -> bool:
 
 
 def _constant_behind(value: ir.Value) -> ir.Attribute | None:
-    op = ir.maker_behind(value, _ZERO_PRESERVING)
+    op = ir.producer_behind(value, _ZERO_PRESERVING)
     if op is None or op.name not in CONSTANTS:
         return None
     return op.attributes["value"]

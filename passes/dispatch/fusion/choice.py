@@ -14,7 +14,7 @@ from ....dialects.upstream.linalg import DYNAMIC, tensor_type
 from ...remarks import remark
 from ...rewriting import Miss
 from ...targets.target import Target
-from .encoding_sources import Source, body_fault
+from .encoding_sources import Source, body_reason
 from .hoisting import Hoister
 from .reductions import reductions_of
 from .region import Fusion
@@ -64,7 +64,7 @@ class _RegionTests:
         self._limits = target.packing
         self._multi_use = multi_use
         self._yielded = list(region.terminator.operands)
-        self._fault = body_fault(region)
+        self._reason = body_reason(region)
         self._reductions = reductions_of(region)
         self._stored = Counter(_origin(value) for value in self._yielded)
         self._layouts: set[Hashable] = set()
@@ -90,12 +90,12 @@ class _RegionTests:
 
     def miss(self, fusion: Fusion) -> Miss | None:
         """Why not to fuse; None if nothing but the sizes it needs is in the way."""
-        if self._fault is not None:
-            return Miss(self._fault)
+        if self._reason is not None:
+            return Miss(self._reason)
         target = self._target
         value = self._yielded[fusion.source.result]
-        maker = ir.defining_op(value)
-        if maker is None or maker.block != self._region.body:
+        producer = ir.defining_op(value)
+        if producer is None or producer.block != self._region.body:
             return Miss("the dispatch region yields a value from outside of it")
         if not (self._limits.packs_before_reductions or self._reductions.all_go_into(value)):
             return Miss(
@@ -111,9 +111,9 @@ class _RegionTests:
         if not (sole or self._multi_use):
             return Miss(f"its source has other uses: that needs {_OPTION}")
         if not sole or self._stored[_origin(value)] > 1:
-            fault = self._second_store_fault(fusion, value)
-            if fault is not None:
-                return Miss(f"its source has other uses, and {fault}")
+            reason = self._second_store_reason(fusion, value)
+            if reason is not None:
+                return Miss(f"its source has other uses, and {reason}")
         encoding = _encoding(fusion)
         if self._roles.get((_origin(value), self._limits.role(encoding)), encoding) != encoding:
             return Miss(
@@ -134,7 +134,7 @@ class _RegionTests:
         lower = any(rank < type_.rank for rank in self._reductions.dynamic_ranks)
         return lower and list(type_.shape).count(DYNAMIC) > 1
 
-    def _second_store_fault(self, fusion: Fusion, value: ir.Value) -> str | None:
+    def _second_store_reason(self, fusion: Fusion, value: ir.Value) -> str | None:
         """Why ``value`` cannot be stored both plain and packed."""
         limits, encoding = self._limits, _encoding(fusion)
         if not limits.resolves(encoding):
@@ -159,11 +159,11 @@ def missed(op: ir.Operation, miss: Miss) -> None:
 
 
 def _by_gain(candidates: Sequence[Fusion]) -> list[int]:
-    """Indices of candidates: those first that leave no plain value, then by readers."""
+    """Indices of candidates: those first that leave no plain value, then by users."""
 
     def loss(index: int) -> tuple[bool, int]:
-        readers = sum(1 for _ in candidates[index].encode.results[0].uses)
-        return (not _is_sole_use(candidates[index].source), -readers)
+        users = sum(1 for _ in candidates[index].encode.results[0].uses)
+        return (not _is_sole_use(candidates[index].source), -users)
 
     return sorted(range(len(candidates)), key=loss)
 
@@ -176,16 +176,16 @@ def _is_sole_use(source: Source) -> bool:
 
 def _only_moved_by(value: ir.Value) -> str | None:
     """The name of the op that a value comes from without a computation."""
-    maker = ir.defining_op(_origin(value))
-    return maker.name if maker is not None and maker.name in _MOVES else None
+    producer = ir.defining_op(_origin(value))
+    return producer.name if producer is not None and producer.name in _MOVES else None
 
 
 def _origin(value: ir.Value) -> ir.Value:
     """What a region packed and reshaped to get ``value``."""
-    maker = ir.defining_op(value)
-    while maker is not None and (maker.name in VIEWS or is_set_encoding(maker)):
-        value = maker.operands[0]
-        maker = ir.defining_op(value)
+    producer = ir.defining_op(value)
+    while producer is not None and (producer.name in VIEWS or is_set_encoding(producer)):
+        value = producer.operands[0]
+        producer = ir.defining_op(value)
     return value
 
 

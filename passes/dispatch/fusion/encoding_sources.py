@@ -45,24 +45,24 @@ def find_source(encode: ir.Operation) -> Source | Miss | None:
     if not isinstance(value.type, ir.RankedTensorType) or tensor_type(value).rank == 0:
         return Miss("its source has no dimensions")
     steps: list[ir.Operation] = []
-    maker = ir.defining_op(value)
-    while maker is not None and maker.name in VIEWS:
-        steps.append(maker)
-        value = maker.operands[0]
-        maker = ir.defining_op(value)
-    if maker is None or maker.name in _GIVEN:
+    producer = ir.defining_op(value)
+    while producer is not None and producer.name in VIEWS:
+        steps.append(producer)
+        value = producer.operands[0]
+        producer = ir.defining_op(value)
+    if producer is None or producer.name in _GIVEN:
         return None
-    if maker.name != DISPATCH_REGION:
-        return Miss(f"its source is made by '{maker.name}', not by a dispatch region")
-    if maker.block != block or any(step.block != block for step in steps):
+    if producer.name != DISPATCH_REGION:
+        return Miss(f"its source is made by '{producer.name}', not by a dispatch region")
+    if producer.block != block or any(step.block != block for step in steps):
         return Miss("the dispatch region that makes its source is in another block")
-    region = DispatchRegion.of(maker)
+    region = DispatchRegion.of(producer)
     if region is None:
         return Miss("the dispatch region that makes its source has several blocks")
     return Source(region, ir.result_number(value), tuple(reversed(steps)))
 
 
-def body_fault(region: DispatchRegion) -> str | None:
+def body_reason(region: DispatchRegion) -> str | None:
     """Why no packed result can be added to a region; None where one can.
 
     The list of ops is that of IREE's own pass, and constants.

@@ -47,9 +47,9 @@ def _leading_to_encodings(ops: Sequence[ir.Operation]) -> set[int]:
     for op in reversed(ops):
         if is_set_encoding(op) or ir.address_of(op) in found:
             found.add(ir.address_of(op))
-            maker = ir.defining_op(op.operands[0])
-            if maker is not None and maker.name in VIEWS:
-                found.add(ir.address_of(maker))
+            producer = ir.defining_op(op.operands[0])
+            if producer is not None and producer.name in VIEWS:
+                found.add(ir.address_of(producer))
     return found
 
 

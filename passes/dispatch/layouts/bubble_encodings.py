@@ -31,7 +31,7 @@ def bubble_encodings(module: ir.Operation, tiling: Tiling) -> None:
 class Source:
     """The op that makes what is packed, and per input the way to it."""
 
-    maker: ir.Operation
+    producer: ir.Operation
     encodings: tuple[ir.Attribute | None, ...]  # None: read as it is
 
 
@@ -55,46 +55,46 @@ class BubbleSetEncoding(Pattern[Source]):
 
     def match(self, op: ir.Operation) -> Source | None:
         source = op.operands[0]
-        maker = ir.defining_op(source)
-        if maker is None or not (is_bit_extend(maker) or is_broadcast(maker)):
+        producer = ir.defining_op(source)
+        if producer is None or not (is_bit_extend(producer) or is_broadcast(producer)):
             return None
         packed = encoding_of(op.results[0].type)
         encoding = None if packed is None else OperandEncoding.parse(packed)
         if encoding is None or encoding.is_result:
             return None  # quirks.PACKED_INIT
-        if not made_by_empty(maker.operands[-1]):
+        if not made_by_empty(producer.operands[-1]):
             return None  # the decode starts from values of its own
         if not _only_packed(source):
             return None  # others read the decoded tensor, too
-        if any(element_bits(v) < 8 for v in list(maker.operands)[:-1] if tensor_type(v).rank):
+        if any(element_bits(v) < 8 for v in list(producer.operands)[:-1] if tensor_type(v).rank):
             return None  # parts of bytes cannot be packed
         bits = element_bits(source)
         if not self.tiling.fuses(encoding, bits):
             return None  # the target's kernel would repeat the decode
-        return Source(maker, tuple(_input_encodings(maker, encoding)))
+        return Source(producer, tuple(_input_encodings(producer, encoding)))
 
     def rewrite(self, op: ir.Operation, match: Source, rewriter: Rewriter) -> None:
-        maker = match.maker
-        for user in ir.users_of(maker.results[0]):
+        producer = match.producer
+        for user in ir.users_of(producer.results[0]):
             if user.name == "tensor.dim":
                 b = TensorBuilder(rewriter.before(user), user.location)
-                rewriter.replace(user, [_size(b, maker, constant_value(user.operands[1]) or 0)])
+                rewriter.replace(user, [_size(b, producer, constant_value(user.operands[1]) or 0)])
         b = TensorBuilder(rewriter.before(op), op.location)
         dims = list(op.operands)[1:]
-        operands = list(maker.operands)
+        operands = list(producer.operands)
         for index, encoding in enumerate(match.encodings):
             if encoding is not None:
                 operands[index] = set_encoding(b, operands[index], encoding, dims)
                 rewriter.created(ir.OpResult(operands[index]).owner)
         type_ = tensor_type(op.results[0])
-        sizes = [_size(b, maker, i) for i, size in enumerate(type_.shape) if size == DYNAMIC]
+        sizes = [_size(b, producer, i) for i, size in enumerate(type_.shape) if size == DYNAMIC]
         operands[-1] = b.op("tensor.empty", sizes, type_)
-        made = maker.clone(ip=b.ip).operation
+        made = producer.clone(ip=b.ip).operation
         for index, operand in enumerate(operands):
             made.operands[index] = operand
         made.results[0].set_type(type_)
         rewriter.replace(op, [made.results[0]])
-        rewriter.erase_if_dead(maker)
+        rewriter.erase_if_dead(producer)
 
 
 def _only_packed(value: ir.Value) -> bool:
@@ -108,27 +108,29 @@ def _only_packed(value: ir.Value) -> bool:
     return True
 
 
-def _input_encodings(maker: ir.Operation, encoding: OperandEncoding) -> list[ir.Attribute | None]:
+def _input_encodings(
+    producer: ir.Operation, encoding: OperandEncoding
+) -> list[ir.Attribute | None]:
     """For each input; None for scalars, which have no layout."""
-    maps = maps_of(maker)
+    maps = maps_of(producer)
     loops = positions(maps[-1])  # which loop each result dimension runs along
     found: list[ir.Attribute | None] = []
-    for map_ in maps[: input_count(maker)]:
+    for map_ in maps[: input_count(producer)]:
         if not map_.results:
             found.append(None)
             continue
-        with maker.context:
+        with producer.context:
             source = dims_map(len(loops), [loops.index(loop) for loop in positions(map_)])
-        found.append(encoding.through(source).attribute(maker.context))
+        found.append(encoding.through(source).attribute(producer.context))
     return found
 
 
-def _size(b: TensorBuilder, maker: ir.Operation, dim: int) -> ir.Value:
-    """The size of a dimension of what ``maker`` makes, from what it reads."""
-    maps = maps_of(maker)
+def _size(b: TensorBuilder, producer: ir.Operation, dim: int) -> ir.Value:
+    """The size of a dimension of what ``producer`` makes, from what it reads."""
+    maps = maps_of(producer)
     loop = positions(maps[-1])[dim]
     for operand, map_ in enumerate(maps[:-1]):
         loops = positions(map_)
         if loop in loops:
-            return b.dim(maker.operands[operand], loops.index(loop))
-    return b.dim(maker.operands[-1], dim)
+            return b.dim(producer.operands[operand], loops.index(loop))
+    return b.dim(producer.operands[-1], dim)

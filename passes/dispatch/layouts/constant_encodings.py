@@ -19,13 +19,13 @@ def is_constant_tensor(value: ir.Value) -> bool:
 
     A splat is none: it is computed where it is used.
     """
-    maker = ir.defining_op(value)
-    if maker is None or not isinstance(value.type, ir.RankedTensorType):
+    producer = ir.defining_op(value)
+    if producer is None or not isinstance(value.type, ir.RankedTensorType):
         return False
-    if maker.name == "arith.constant":
-        elements = maker.attributes["value"]
+    if producer.name == "arith.constant":
+        elements = producer.attributes["value"]
         return not (isinstance(elements, ir.DenseElementsAttr) and elements.is_splat)
-    return maker.name == _LOAD
+    return producer.name == _LOAD
 
 
 def encode_constants(module: ir.Operation) -> None:
@@ -62,26 +62,26 @@ def _in_initializer(op: ir.Operation) -> bool:
 
 
 def _is_stored(source: ir.Value, symbols: dict[str, ir.Operation]) -> bool:
-    maker = ir.defining_op(source)
-    if maker is None or maker.name != _LOAD:
+    producer = ir.defining_op(source)
+    if producer is None or producer.name != _LOAD:
         return False
-    declared = symbols.get(ir.FlatSymbolRefAttr(maker.attributes["global"]).value)
+    declared = symbols.get(ir.FlatSymbolRefAttr(producer.attributes["global"]).value)
     return declared is None or "is_mutable" in declared.attributes
 
 
 def _identity(source: ir.Value) -> ir.Value | str:
     """The same for all loads of one global."""
-    maker = ir.defining_op(source)
-    if maker is not None and maker.name == _LOAD:
-        return ir.FlatSymbolRefAttr(maker.attributes["global"]).value
+    producer = ir.defining_op(source)
+    if producer is not None and producer.name == _LOAD:
+        return ir.FlatSymbolRefAttr(producer.attributes["global"]).value
     return source
 
 
 def _build(module: ir.Operation, source: ir.Value, encoding: ir.Attribute, name: str) -> None:
     """The global, at the module's start, and its initialiser, at the end:
     after those of the globals that it reads."""
-    maker = ir.defining_op(source)
-    assert maker is not None
+    producer = ir.defining_op(source)
+    assert producer is not None
     top = module.regions[0].blocks[0]
     declare_global(
         name,
@@ -91,6 +91,6 @@ def _build(module: ir.Operation, source: ir.Value, encoding: ir.Attribute, name:
     )
 
     def body(b: TensorBuilder) -> None:
-        store_global(b, set_encoding(b, maker.clone(ip=b.ip).results[0], encoding), name)
+        store_global(b, set_encoding(b, producer.clone(ip=b.ip).results[0], encoding), name)
 
     build_initializer(body, loc=source.location, ip=ir.InsertionPoint(top))

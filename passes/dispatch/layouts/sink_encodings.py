@@ -67,7 +67,7 @@ def _sink_in(block: ir.Block) -> None:
 
 def _path(graph: BlockGraph, unset: int) -> list[int]:
     """Positions of the ops to move above an ``unset_encoding``, in order; of
-    what they make only the last is read by others."""
+    what they make only the last is used by others."""
     op = graph.ops[unset]
     encoding = encoding_of(op.operands[0].type)
     if encoding is None or OperandEncoding.parse(encoding) is None:
@@ -76,25 +76,25 @@ def _path(graph: BlockGraph, unset: int) -> list[int]:
     path: list[int] = []
     whole: list[int] = [0]  # lengths at which nothing but the last value is read outside
     narrow = _LONGEST  # where the first operand that needs packing is
-    waiting = list(graph.readers(op.results[0]))
+    waiting = list(graph.users(op.results[0]))
     while waiting and len(path) + len(waiting) <= _LONGEST:
         position = heapq.heappop(waiting)
         if path and position == path[-1]:
             continue
-        reader = graph.ops[position]
+        user = graph.ops[position]
         if any(graph.is_captured(value) for value in inside):
             break
-        others = _others(graph, reader, inside)
+        others = _others(graph, user, inside)
         if others is None:
             break
         if others and narrow == _LONGEST:
             narrow = len(path)
         path.append(position)
-        inside.add(reader.results[0])
+        inside.add(user.results[0])
         if all(p == position for p in waiting):
             whole.append(len(path))
         # One more than the longest path ends the search.
-        for p in islice(graph.readers(reader.results[0]), _LONGEST + 1):
+        for p in islice(graph.users(user.results[0]), _LONGEST + 1):
             heapq.heappush(waiting, p)
     best = whole[-1]
     if best > narrow and not any(is_costly(graph.ops[p]) for p in path[:best]):
@@ -128,9 +128,11 @@ def _others(graph: BlockGraph, op: ir.Operation, inside: set[ir.Value]) -> list[
 
 
 def _is_own_broadcast(graph: BlockGraph, value: ir.Value) -> bool:
-    """Whether a tensor is a smaller one repeated, for one reader."""
-    maker = graph.maker(value)
-    return maker is not None and is_broadcast(graph.ops[maker]) and len(graph.readers(value)) == 1
+    """Whether a tensor is a smaller one repeated, for one user."""
+    producer = graph.producer(value)
+    return (
+        producer is not None and is_broadcast(graph.ops[producer]) and len(graph.users(value)) == 1
+    )
 
 
 def _sink(graph: BlockGraph, unset: ir.Operation, path: list[int]) -> None:

@@ -19,28 +19,28 @@ class BlockGraph:
 
     def __init__(self, block: ir.Block) -> None:
         self.ops = ir.operations_of(block)
-        self._makers: dict[ir.Value, int] = {}
-        self._readers: dict[ir.Value, list[int]] = {}
+        self._producers: dict[ir.Value, int] = {}
+        self._users: dict[ir.Value, list[int]] = {}
         self._captured: set[ir.Value] = set()
         for position, op in enumerate(self.ops):
             for operand, nested in _all_operands(op):
-                if operand in self._makers:
+                if operand in self._producers:
                     if nested and op.name.startswith("linalg."):
                         self._captured.add(operand)
-                    readers = self._readers[operand]
-                    if not readers or readers[-1] != position:
-                        readers.append(position)
+                    users = self._users[operand]
+                    if not users or users[-1] != position:
+                        users.append(position)
             for result in op.results:
-                self._makers[result] = position
-                self._readers[result] = []
+                self._producers[result] = position
+                self._users[result] = []
 
-    def maker(self, value: ir.Value) -> int | None:
+    def producer(self, value: ir.Value) -> int | None:
         """The position of the op that makes ``value``; None if it is not in the block."""
-        return self._makers.get(value)
+        return self._producers.get(value)
 
-    def readers(self, value: ir.Value) -> list[int]:
+    def users(self, value: ir.Value) -> list[int]:
         """Positions of the ops that read a value of this block, in order, each once."""
-        return self._readers[value]
+        return self._users[value]
 
     def is_captured(self, value: ir.Value) -> bool:
         """Whether the body of a structured op reads a value of this block: no

@@ -52,7 +52,7 @@ def _outputs(graph: BlockGraph, group: Group, members: list[int]) -> list[ir.Val
         result
         for member in members
         for result in graph.ops[member].results
-        if any(reader not in group.members for reader in graph.readers(result))
+        if any(user not in group.members for user in graph.users(result))
     ]
 
 
@@ -61,13 +61,13 @@ def _copy_inits(
 ) -> None:
     """Copies of the fills and empty tensors that ``op`` starts from."""
     for operand in op.operands:
-        maker = ir.defining_op(operand)
-        if operand in inner or maker is None or maker.name not in INITS:
+        producer = ir.defining_op(operand)
+        if operand in inner or producer is None or producer.name not in INITS:
             continue
-        if graph.maker(operand) is None:
+        if graph.producer(operand) is None:
             continue
-        _copy_inits(graph, maker, inner, end)
-        ir.clone_op(maker, inner, end)
+        _copy_inits(graph, producer, inner, end)
+        ir.clone_op(producer, inner, end)
 
 
 def _sizes(b: TensorBuilder, value: ir.Value) -> list[ir.Value]:
@@ -82,12 +82,12 @@ def _sizes(b: TensorBuilder, value: ir.Value) -> list[ir.Value]:
         return list(op.operands)[1 : 1 + count]
     if op.name.startswith("linalg."):
         init = op.operands[len(op.operands) - len(op.results) + ir.result_number(value)]
-        maker = ir.defining_op(init)
-        while maker is not None and maker.name == "linalg.fill":
-            init = maker.operands[1]
-            maker = ir.defining_op(init)
-        if maker is not None and maker.name == "tensor.empty":
-            return list(maker.operands)
+        producer = ir.defining_op(init)
+        while producer is not None and producer.name == "linalg.fill":
+            init = producer.operands[1]
+            producer = ir.defining_op(init)
+        if producer is not None and producer.name == "tensor.empty":
+            return list(producer.operands)
         return [b.dim(init, dim) for dim in dynamic]
     source = op.operands[0]
     return [b.dim(source, dim) for dim in dynamic]

@@ -28,8 +28,8 @@ def read_from_outside(graph: BlockGraph, members: set[int]) -> set[ir.Value]:
     found: set[ir.Value] = set()
     for member in sorted(members):
         for operand in graph.ops[member].operands:
-            maker = graph.maker(operand)
-            if maker is not None and (maker in members or graph.ops[maker].name in INITS):
+            producer = graph.producer(operand)
+            if producer is not None and (producer in members or graph.ops[producer].name in INITS):
                 continue
             if isinstance(operand.type, ir.RankedTensorType):
                 found.add(operand)

@@ -84,7 +84,7 @@ def _matmul_group(graph: BlockGraph, root: int, tiling: Tiling, taken: set[int])
     result = graph.ops[root].results[0]
     # Per dimension of a value the dimension of the matmul's result that it runs along.
     inside: dict[ir.Value, _Axes] = {result: tuple(range(tensor_type(result).rank))}
-    waiting = list(graph.readers(result))
+    waiting = list(graph.users(result))
     while waiting and len(path) + len(waiting) <= _LONGEST:
         position = heapq.heappop(waiting)
         if position == path[-1]:
@@ -108,8 +108,8 @@ def _matmul_group(graph: BlockGraph, root: int, tiling: Tiling, taken: set[int])
             best = len(path)
         for result in op.results:
             # One more than the longest path ends the search.
-            for reader in islice(graph.readers(result), _LONGEST + 1):
-                heapq.heappush(waiting, reader)
+            for user in islice(graph.users(result), _LONGEST + 1):
+                heapq.heappush(waiting, user)
     group = Group(path[best - 1], set(path[:best]))
     for member in path[:best]:
         _add_decodes(graph, group, member)
@@ -120,7 +120,7 @@ def _matmul_group(graph: BlockGraph, root: int, tiling: Tiling, taken: set[int])
 def _leave(graph: BlockGraph, values: list[ir.Value], position: int, tiling: Tiling) -> bool:
     """Whether a region whose last op is at ``position`` may yield what others
     read of ``values``: one plain tensor at most."""
-    read = [v for v in values if (readers := graph.readers(v)) and readers[-1] > position]
+    read = [v for v in values if (users := graph.users(v)) and users[-1] > position]
     return len(read) <= 1 and all(
         encoding_of(v.type) is None and (tiling.stores_unpacked or not _is_unpacked(v))
         for v in read
@@ -128,14 +128,14 @@ def _leave(graph: BlockGraph, values: list[ir.Value], position: int, tiling: Til
 
 
 def _is_unpacked(value: ir.Value) -> bool:
-    maker = ir.defining_op(value)
-    return maker is not None and maker.name == UNSET_ENCODING
+    producer = ir.defining_op(value)
+    return producer is not None and producer.name == UNSET_ENCODING
 
 
 def _is_read(graph: BlockGraph, value: ir.Value) -> bool:
     """Whether a tensor comes from memory: not an empty one or a fill."""
-    maker = graph.maker(value)
-    is_init = maker is not None and graph.ops[maker].name in INITS
+    producer = graph.producer(value)
+    is_init = producer is not None and graph.ops[producer].name in INITS
     return isinstance(value.type, ir.RankedTensorType) and not is_init
 
 
@@ -144,13 +144,13 @@ def _add_decodes(graph: BlockGraph, group: Group, root: int) -> None:
     waiting = [root]
     while waiting:
         for operand in graph.ops[waiting.pop()].operands:
-            maker = graph.maker(operand)
-            if maker is None or maker in group.members or maker in group.clones:
+            producer = graph.producer(operand)
+            if producer is None or producer in group.members or producer in group.clones:
                 continue
-            op = graph.ops[maker]
+            op = graph.ops[producer]
             if op.name == _DECODE or (encoding_of(operand.type) is not None and is_elementwise(op)):
-                group.clones.add(maker)
-                waiting.append(maker)
+                group.clones.add(producer)
+                waiting.append(producer)
 
 
 def _axes_of_results(op: ir.Operation, inside: Mapping[ir.Value, _Axes]) -> _Axes | None:

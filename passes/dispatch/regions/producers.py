@@ -39,9 +39,9 @@ def producer_group(
     ``taken``: ops that may not become members; ``copied``: what regions have
     copies of.
     """
-    root = graph.maker(encode.operands[0])
+    root = graph.producer(encode.operands[0])
     while root is not None and graph.ops[root].name in RESHAPES:
-        root = graph.maker(graph.ops[root].operands[0])
+        root = graph.producer(graph.ops[root].operands[0])
     if root is None or root in taken or not _is_groupable(graph.ops[root]):
         return None
     group = Group(root, {root})
@@ -74,66 +74,66 @@ def _add_producers(graph: BlockGraph, group: Group, taken: set[int], copied: set
 
     def offer(member: int) -> None:
         for operand, map_ in _reads(graph.ops[member]):
-            maker = graph.maker(operand)
-            if maker is None:
+            producer = graph.producer(operand)
+            if producer is None:
                 continue
-            fit = _can_be_computed_with(graph.ops[maker], map_, loops)
-            if maker not in fits:
-                heapq.heappush(waiting, -maker)
-            fits[maker] = fit and fits.get(maker, True)
+            fit = _can_be_computed_with(graph.ops[producer], map_, loops)
+            if producer not in fits:
+                heapq.heappush(waiting, -producer)
+            fits[producer] = fit and fits.get(producer, True)
 
     offer(group.anchor)
     while waiting:
-        maker = -heapq.heappop(waiting)
-        if not fits[maker] or maker in taken:
+        producer = -heapq.heappop(waiting)
+        if not fits[producer] or producer in taken:
             continue
-        is_decode = _is_decode(graph.ops[maker])
-        if is_decode and _is_repeated(graph, group, maker):
-            group.clones.add(maker)
+        is_decode = _is_decode(graph.ops[producer])
+        if is_decode and _is_repeated(graph, group, producer):
+            group.clones.add(producer)
             continue
         postponed = None
-        if _may_move(graph, group, maker) and _sums_fit(graph, group, maker, loops):
-            postponed = _readers_between(graph, maker, group.anchor, group.members, is_fixed)
+        if _may_move(graph, group, producer) and _sums_fit(graph, group, producer, loops):
+            postponed = _readers_between(graph, producer, group.anchor, group.members, is_fixed)
         if postponed is not None:
-            group.members.add(maker)
+            group.members.add(producer)
             group.postponed |= postponed
-            offer(maker)
+            offer(producer)
         elif is_decode:
-            group.clones.add(maker)
+            group.clones.add(producer)
 
 
 def _readers_between(
     graph: BlockGraph,
-    maker: int,
+    producer: int,
     anchor: int,
     members: Container[int],
     is_fixed: Callable[[int], bool],
 ) -> set[int] | None:
-    """What would have to follow a region at ``anchor`` for ``maker`` to be one
+    """What would have to follow a region at ``anchor`` for ``producer`` to be one
     of its ``members``; None if it cannot.
 
-    Those are the ops that read what ``maker`` makes, directly or not, and
+    Those are the ops that read what ``producer`` makes, directly or not, and
     stand above the anchor. ``is_fixed`` says which are in regions.
     """
     found: set[int] = set()
-    waiting = [maker]
+    waiting = [producer]
     while waiting:
         position = waiting.pop()
         for result in graph.ops[position].results:
-            for reader in graph.readers(result):
-                if reader > anchor:
+            for user in graph.users(result):
+                if user > anchor:
                     break
-                if reader in found or (position == maker and reader in members):
+                if user in found or (position == producer and user in members):
                     continue
                 if (
-                    reader in members
-                    or is_fixed(reader)
+                    user in members
+                    or is_fixed(user)
                     or len(found) == _MOST_MOVED
-                    or not _is_movable(graph.ops[reader])
+                    or not _is_movable(graph.ops[user])
                 ):
                     return None
-                found.add(reader)
-                waiting.append(reader)
+                found.add(user)
+                waiting.append(user)
     return found
 
 
@@ -141,54 +141,54 @@ def _is_movable(op: ir.Operation) -> bool:
     return op.name.startswith(_MOVABLE) and is_pure(op)
 
 
-def _sums_fit(graph: BlockGraph, group: Group, maker: int, loops: int) -> bool:
+def _sums_fit(graph: BlockGraph, group: Group, producer: int, loops: int) -> bool:
     """Whether IREE tiles the region's reductions with one more op in it.
 
     It does tile any over as many loops as what is packed has, or a single one
     over more loops of which each element is read at one place. Others fail
     with "large vector sizes" on CPUs.
     """
-    if not _reduces(graph.ops[maker]):
+    if not _reduces(graph.ops[producer]):
         return True
-    sums = [m for m in (*group.members, maker) if _reduces(graph.ops[m])]
+    sums = [m for m in (*group.members, producer) if _reduces(graph.ops[m])]
     if all(len(iterators_of(graph.ops[m])) == loops for m in sums):
         return True
-    return len(sums) == 1 and _is_read_once(graph, group, maker)
+    return len(sums) == 1 and _is_read_once(graph, group, producer)
 
 
 def _is_read_once(graph: BlockGraph, group: Group, member: int) -> bool:
     """Whether a chain of single reads leads from an op to the group's anchor."""
     while member != group.anchor:
         results = list(graph.ops[member].results)
-        readers = graph.readers(results[0])
-        if len(results) > 1 or len(readers) > 1:
+        users = graph.users(results[0])
+        if len(results) > 1 or len(users) > 1:
             return False
-        if list(graph.ops[readers[0]].operands).count(results[0]) != 1:
+        if list(graph.ops[users[0]].operands).count(results[0]) != 1:
             return False
-        member = readers[0]
+        member = users[0]
     return True
 
 
 def _is_repeated(graph: BlockGraph, group: Group, decode: int) -> bool:
-    """Whether a decode of what is in memory has readers outside that decode it
+    """Whether a decode of what is in memory has users outside that decode it
     for themselves: then nobody writes it."""
     op = graph.ops[decode]
-    maker = graph.maker(op.operands[0])
-    if maker is not None and _is_groupable(graph.ops[maker]):
+    producer = graph.producer(op.operands[0])
+    if producer is not None and _is_groupable(graph.ops[producer]):
         return False
-    others = [r for r in graph.readers(op.results[0]) if r not in group.members]
+    others = [r for r in graph.users(op.results[0]) if r not in group.members]
     return len(others) > 0 and all(graph.ops[r].name.startswith("linalg.") for r in others)
 
 
-def _may_move(graph: BlockGraph, group: Group, maker: int) -> bool:
+def _may_move(graph: BlockGraph, group: Group, producer: int) -> bool:
     """Whether the region may hold an op, if all who read it can be below.
 
     What others read becomes a second result: one at most, and none besides
     reductions: quirks.PACKED_BEFORE_REDUCTION.
     """
-    if any(graph.is_captured(result) for result in graph.ops[maker].results):
+    if any(graph.is_captured(result) for result in graph.ops[producer].results):
         return False
-    members = {*group.members, maker}
+    members = {*group.members, producer}
     shared = sum(_is_read_outside(graph, members, m) for m in members if m != group.anchor)
     if shared > 1 or (shared and any(_reduces(graph.ops[m]) for m in members)):
         return False
@@ -197,7 +197,7 @@ def _may_move(graph: BlockGraph, group: Group, maker: int) -> bool:
 
 def _is_read_outside(graph: BlockGraph, members: set[int], member: int) -> bool:
     results = graph.ops[member].results
-    return any(reader not in members for result in results for reader in graph.readers(result))
+    return any(user not in members for result in results for user in graph.users(result))
 
 
 def _reduces(op: ir.Operation) -> bool:
@@ -217,23 +217,23 @@ def _reads(op: ir.Operation) -> list[tuple[ir.Value, ir.AffineMap | None]]:
     return []
 
 
-def _can_be_computed_with(maker: ir.Operation, map_: ir.AffineMap | None, loops: int) -> bool:
-    """Whether an op can be computed tile by tile in the loops of a reader that
+def _can_be_computed_with(producer: ir.Operation, map_: ir.AffineMap | None, loops: int) -> bool:
+    """Whether an op can be computed tile by tile in the loops of a user that
     reads it through ``map_``."""
-    if maker.name in (_ENCODE, _DECODE):
+    if producer.name in (_ENCODE, _DECODE):
         return map_ is None or map_.is_permutation
-    if maker.name != GENERIC:
+    if producer.name != GENERIC:
         return False
-    if not all(m.is_projected_permutation for m in maps_of(maker)):
+    if not all(m.is_projected_permutation for m in maps_of(producer)):
         return False
     if map_ is None or map_.is_permutation:
         return True
     # A row's sum, say, that all elements of the row read.
     return (
-        not is_elementwise(maker)
+        not is_elementwise(producer)
         and map_.is_projected_permutation
         and len(map_.results) > 0
-        and len(iterators_of(maker)) == loops
+        and len(iterators_of(producer)) == loops
     )
 
 

@@ -44,7 +44,7 @@ def find_clamp(term: Term) -> Clamp | Miss | None:
         lower, source, upper = step.operands
         low, high = number_everywhere(lower), number_everywhere(upper)
         if low is None or high is None:
-            return Miss(_bound_fault(lower if low is None else upper) or _NOT_CONSTANT)
+            return Miss(_bound_reason(lower if low is None else upper) or _NOT_CONSTANT)
         return Clamp(source, low, high)
     outer = _limit(term)
     if not isinstance(outer, _Limit):
@@ -71,12 +71,12 @@ def _limit(term: Term) -> _Limit | Miss | None:
     for bound, other in (step.operands, step.operands[::-1]):
         if (number := number_everywhere(bound)) is not None:
             return _Limit(other, number, step.kind == "minimum")
-    # Without a fault it is one of two ordinary tensors.
-    faults = map(_bound_fault, step.operands)
-    return next((Miss(fault) for fault in faults if fault), None)
+    # Without a reason it is one of two ordinary tensors.
+    reasons = map(_bound_reason, step.operands)
+    return next((Miss(reason) for reason in reasons if reason), None)
 
 
-def _bound_fault(bound: Term) -> str | None:
+def _bound_reason(bound: Term) -> str | None:
     """Why what looks like a bound is no number."""
     if constant_elements(bound.value) is not None:
         return "a bound of the clamp is not the same for all elements"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ....dialects import ir
 from ....dialects.ops.constraints import is_wide_float
 from ....dialects.upstream.linalg import tensor_type
-from ...analysis.linalg_terms import Term, maker, number_of
+from ...analysis.linalg_terms import Term, number_of, producer
 from . import linalg_scales, stablehlo_scales
 from .stablehlo_constants import uniform_value
 
@@ -62,7 +62,7 @@ def step_of(term: Term) -> Step | None:
     op = ir.defining_op(term.value)
     if op is not None and op.name.startswith("stablehlo."):
         made = op, tuple(Term(v, term.place) for v in op.operands)
-    elif (made := maker(term)) is None:
+    elif (made := producer(term)) is None:
         return None
     op, operands = made
     limit = _selected(op, operands) if op.name == "arith.select" else None
@@ -72,7 +72,7 @@ def step_of(term: Term) -> Step | None:
 def _selected(op: ir.Operation, operands: tuple[Term, ...]) -> Step | None:
     """``x < c ? c : x`` and its other spellings."""
     condition, true, false = operands
-    compared = maker(condition)
+    compared = producer(condition)
     if compared is None or compared[0].name != "arith.cmpf":
         return None
     predicate = ir.IntegerAttr(compared[0].attributes["predicate"]).value

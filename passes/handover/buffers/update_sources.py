@@ -97,15 +97,15 @@ class UpdateSources:
         IREE computes what is inserted right in the tensor where it can. All
         that was inserted before comes before that then.
         """
-        maker = _maker(update)
-        if maker is None:
+        producer = _producer(update)
+        if producer is None:
             return None
         window = Window.of(update)
         reads = [r for r in self._reads_of(update) if not _is_apart(r, (*r.written, window))]
         if not reads:
             return None
-        fused = _fused(maker)
-        done, _ = computed_by(ir.all_operands(maker))
+        fused = _fused(producer)
+        done, _ = computed_by(ir.all_operands(producer))
         for read in reads:
             reader = self._readers.top(read.use.op)
             if read.use.op == update:
@@ -114,7 +114,7 @@ class UpdateSources:
                 in_place = _is_read_where_written(read, window) and _is_apart(read, read.written)
                 if not (in_place and fused[ir.address_of(reader)]):
                     return reader
-            elif ir.address_of(reader) not in done and _may_be_between(reader, maker, update):
+            elif ir.address_of(reader) not in done and _may_be_between(reader, producer, update):
                 return reader
         return None
 
@@ -154,22 +154,22 @@ class UpdateSources:
         return op if op is not None and op.name == "tensor.insert_slice" else None
 
 
-def _maker(update: ir.Operation) -> ir.Operation | None:
+def _producer(update: ir.Operation) -> ir.Operation | None:
     """The op, in a dispatch, that makes what is inserted."""
-    op = ir.maker_behind(update.operands[0], VIEWS)
+    op = ir.producer_behind(update.operands[0], VIEWS)
     return None if op is None or op.name in _NOT_DISPATCHED else op
 
 
-def _may_be_between(reader: ir.Operation, maker: ir.Operation, update: ir.Operation) -> bool:
-    """Whether a reader may run after ``maker`` and before the update."""
-    if maker.block != update.block:
+def _may_be_between(reader: ir.Operation, producer: ir.Operation, update: ir.Operation) -> bool:
+    """Whether a reader may run after ``producer`` and before the update."""
+    if producer.block != update.block:
         return True
     return reader.block == update.block and reader.is_before_in_block(update)
 
 
 def _is_apart(read: _Read, windows: Sequence[Window | None]) -> bool:
     """Whether nothing that is read is in one of the windows."""
-    op = ir.maker_behind(read.use.value, VIEWS)
+    op = ir.producer_behind(read.use.value, VIEWS)
     if op is None or op.name != "tensor.extract_slice" or op.operands[0] != read.tensor:
         return not windows
     part = Window.of(op)
@@ -189,14 +189,14 @@ def _is_read_where_written(read: _Read, window: Window) -> bool:
     )
 
 
-def _fused(maker: ir.Operation) -> dict[int, bool]:
-    """Addresses of the ops that may be in one dispatch with ``maker``, each with
-    whether element i of what ``maker`` makes is computed of its element i alone.
+def _fused(producer: ir.Operation) -> dict[int, bool]:
+    """Addresses of the ops that may be in one dispatch with ``producer``, each with
+    whether element i of what ``producer`` makes is computed of its element i alone.
 
     A part of what has other users too is taken from memory.
     """
     found: dict[int, bool] = {}
-    pending = [(maker, True)]
+    pending = [(producer, True)]
     while pending:
         op, pointwise = pending.pop()
         pointwise = pointwise and _is_pointwise(op)

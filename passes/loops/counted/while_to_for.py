@@ -300,10 +300,10 @@ def _bound_ops(op: ir.Operation, bound: ir.Value) -> list[ir.Operation] | None:
     work = [bound]
     while work:
         value = work.pop()
-        maker = position.get(value)
-        if maker is not None and maker not in found:
-            found.add(maker)
-            work += values_read(ops[maker])
+        producer = position.get(value)
+        if producer is not None and producer not in found:
+            found.add(producer)
+            work += values_read(ops[producer])
         elif isinstance(value.owner, ir.Block) and value.owner == before:
             slot = ir.BlockArgument(value).arg_number
             if yields[slot] != after.arguments[slot]:

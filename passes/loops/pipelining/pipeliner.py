@@ -216,9 +216,9 @@ class _LoopPipeliner:
                     continue
                 tried = plan([*taken, position])
                 moved, live = self._cost(body, direction, tried)
-                fault = self._over_limits(moved, live, found)
-                if fault is not None:
-                    give_reason(body.ops[position], fault)
+                reason = self._over_limits(moved, live, found)
+                if reason is not None:
+                    give_reason(body.ops[position], reason)
                 else:
                     taken.append(position)
                     found = (moved, live or 0)

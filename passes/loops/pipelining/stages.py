@@ -145,8 +145,8 @@ class LoopBody:
         invariant: list[bool] = []
         beside: list[bool] = []
         for position, op in enumerate(self.ops):
-            makers = [self._position.get(v) for v in self._reads[position]]
-            known = [m for m in makers if m is not None]
+            producers = [self._position.get(v) for v in self._reads[position]]
+            known = [m for m in producers if m is not None]
             free = self._pure[position] and not any(map(self._varies, self._reads[position]))
             cheap.append(free and _is_cheap(op) and all(cheap[m] for m in known))
             invariant.append(
@@ -172,11 +172,11 @@ class LoopBody:
             if not self._pure[current]:
                 return Refusal(f"'{self.ops[current].name}' before it may have side effects")
             for value in self._reads[current]:
-                maker = self._position.get(value)
-                if maker is not None:
-                    if maker not in found:
-                        found.add(maker)
-                        work.append(maker)
+                producer = self._position.get(value)
+                if producer is not None:
+                    if producer not in found:
+                        found.add(producer)
+                        work.append(producer)
                 elif value == self.loop.index:
                     uses_index = True
                 elif self._varies(value):
@@ -250,9 +250,9 @@ class LoopBody:
             if value in seen:
                 continue
             seen.add(value)
-            maker = self._position.get(value)
-            if value not in known and maker is not None and maker not in left_out:
-                work += self._reads[maker]
+            producer = self._position.get(value)
+            if value not in known and producer is not None and producer not in left_out:
+                work += self._reads[producer]
         return [v for v in values if v in seen]
 
     def _tail(self, positions: set[int], slots: set[int], given: Iterable[ir.Value]) -> Tail:
@@ -262,15 +262,15 @@ class LoopBody:
         work = [v for p in sorted(positions, reverse=True) for v in reversed(self._reads[p])]
         while work:
             value = work.pop()
-            maker = self._position.get(value)
-            if value in own or value in crossing or maker in positions or maker in recomputed:
+            producer = self._position.get(value)
+            if value in own or value in crossing or producer in positions or producer in recomputed:
                 continue
-            if maker is None:
+            if producer is None:
                 if self._varies(value):
                     crossing[value] = None
-            elif self._again[maker]:
-                recomputed.add(maker)
-                work += reversed(self._reads[maker])
+            elif self._again[producer]:
+                recomputed.add(producer)
+                work += reversed(self._reads[producer])
             else:
                 crossing[value] = None
         in_order = tuple(sorted(positions))

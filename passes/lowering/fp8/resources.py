@@ -2,7 +2,7 @@
 
 torch-mlir keeps all weights in resources. IREE cannot write those of fp8
 (quirks.FP8_RESOURCE), and mistakes the type of small ones that it inlines into a
-dispatch (quirks.SMALL_RESOURCE_RETYPED). Dense elements have neither fault.
+dispatch (quirks.SMALL_RESOURCE_RETYPED). Dense elements have neither reason.
 """
 
 from __future__ import annotations

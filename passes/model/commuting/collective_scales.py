@@ -50,7 +50,7 @@ def scale_bytes(op: CollectiveOp, rule: ScaleRule, scale: Sequence[int], width: 
     return math.prod(scale) * width * times
 
 
-def equality_fault(analysis: ReplicationAnalysis, op: CollectiveOp, scale: ir.Value) -> str:
+def equality_reason(analysis: ReplicationAnalysis, op: CollectiveOp, scale: ir.Value) -> str:
     """Why the proof of equality fails, naming where the devices part."""
     groups = op.groups
     missing = [d for group in groups for d in group if d >= analysis.devices]
@@ -60,7 +60,7 @@ def equality_fault(analysis: ReplicationAnalysis, op: CollectiveOp, scale: ir.Va
     return f"the scale is not proved equal over the replica groups {groups}: it depends on {origin}"
 
 
-def zeros_fault(
+def zeros_reason(
     analysis: ReplicationAnalysis, op: MovingCollectiveOp, scale: ir.Value | None, rule: ScaleRule
 ) -> str | None:
     """Why a permute by which a device receives nothing, and so gets zeros,
@@ -84,7 +84,7 @@ def zeros_fault(
 
 
 def _is_positive_constant(scale: ir.Value) -> bool:
-    op = ir.maker_behind(scale, REARRANGEMENTS)
+    op = ir.producer_behind(scale, REARRANGEMENTS)
     if op is None or op.name not in CONSTANTS:
         return False
     value = op.attributes["value"]

@@ -29,7 +29,7 @@ from ...analysis.fp8_values import (
 from ...analysis.movement.interface import with_element_type
 from ...analysis.replication import ReplicationAnalysis
 from ...rewriting import Miss, Pattern, Rewriter
-from .collective_scales import equality_fault, scale_bytes, scale_rule, zeros_fault
+from .collective_scales import equality_reason, scale_bytes, scale_rule, zeros_reason
 
 
 def element_bytes(type_: ir.Type) -> int:
@@ -83,12 +83,12 @@ class NarrowDequantize(Pattern[NarrowedGather]):
             # differ.
             checked += _controls(source)
         uneven = [v for v in checked if not self._analysis.equal_over(v, groups)]
-        unequal = equality_fault(self._analysis, collective, uneven[0]) if uneven else None
+        unequal = equality_reason(self._analysis, collective, uneven[0]) if uneven else None
         rule = scale_rule(collective, source.scale_shape, unequal)
         if isinstance(rule, Miss):
             return rule
-        if fault := zeros_fault(self._analysis, collective, scale, rule):
-            return Miss(fault)
+        if reason := zeros_reason(self._analysis, collective, scale, rule):
+            return Miss(reason)
         return _worth_it(collective, source, rule)
 
     def rewrite(self, op: ir.Operation, match: NarrowedGather, rewriter: Rewriter) -> None:

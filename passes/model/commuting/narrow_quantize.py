@@ -19,7 +19,7 @@ from ...analysis.movement.interface import Movement, with_element_type
 from ...analysis.movement.values import movement_of
 from ...analysis.replication import ReplicationAnalysis
 from ...rewriting import Miss, Pattern, Rewriter
-from .collective_scales import equality_fault, scale_rule, zeros_fault
+from .collective_scales import equality_reason, scale_rule, zeros_reason
 from .narrow_dequantize import forget_reason
 
 # Those that may narrow.
@@ -77,43 +77,43 @@ class NarrowQuantize(Pattern[NarrowedInput]):
         path: list[Movement | ir.Operation] = []
         value = op.operands[0]
         while True:
-            maker = ir.defining_op(value)
-            if maker is None or len(path) > MAX_MOVEMENT:
+            producer = ir.defining_op(value)
+            if producer is None or len(path) > MAX_MOVEMENT:
                 return None
-            if maker.name in MOVING_COLLECTIVES:
+            if producer.name in MOVING_COLLECTIVES:
                 break
-            if is_float_convert(maker):
-                path.append(maker)
-                value = maker.operands[0]
+            if is_float_convert(producer):
+                path.append(producer)
+                value = producer.operands[0]
                 continue
-            movement = movement_of(maker)
+            movement = movement_of(producer)
             if not isinstance(movement, Movement):
                 return movement
             if len(movement.data) != 1:
-                return Miss(f"'{maker.name}' joins the collective with another value")
+                return Miss(f"'{producer.name}' joins the collective with another value")
             path.append(movement)
             value = movement.sources[0]
         path.reverse()
-        return self._check(op, maker, tuple(path))
+        return self._check(op, producer, tuple(path))
 
     def _check(
-        self, op: ir.Operation, maker: ir.Operation, path: tuple[Movement | ir.Operation, ...]
+        self, op: ir.Operation, producer: ir.Operation, path: tuple[Movement | ir.Operation, ...]
     ) -> NarrowedInput | Miss:
-        collective = as_moving(maker)
-        steps = [maker, *(operation_of(step) for step in path)]
+        collective = as_moving(producer)
+        steps = [producer, *(operation_of(step) for step in path)]
         if any(len(list(step.results[0].uses)) != 1 for step in steps):
             return Miss("the wide value has another user, which would keep it on the wire")
         scale = QuantizeOp(op).scale if op.name == QuantizeOp.OPERATION_NAME else None
-        if scale is not None and (fault := self._scale_fault(collective, scale, path)):
-            return Miss(fault)
+        if scale is not None and (reason := self._scale_reason(collective, scale, path)):
+            return Miss(reason)
         # Where the collective was, if the scale is there already.
-        if scale is None or dominates(scale, maker):
-            return NarrowedInput(maker, path, maker)
-        if op.block == maker.block:
-            return NarrowedInput(maker, path, op)
+        if scale is None or dominates(scale, producer):
+            return NarrowedInput(producer, path, producer)
+        if op.block == producer.block:
+            return NarrowedInput(producer, path, op)
         return Miss("the quantize is in another region, where its scale is made")
 
-    def _scale_fault(
+    def _scale_reason(
         self,
         collective: MovingCollectiveOp,
         scale: ir.Value,
@@ -131,11 +131,11 @@ class NarrowQuantize(Pattern[NarrowedInput]):
                     " along which the devices hold different parts"
                 )
         if not self._analysis.equal_over(scale, collective.groups):
-            return equality_fault(self._analysis, collective, scale)
+            return equality_reason(self._analysis, collective, scale)
         rule = scale_rule(collective, shape, None)
         if isinstance(rule, Miss):
             return rule.reason
-        return zeros_fault(self._analysis, collective, scale, rule)
+        return zeros_reason(self._analysis, collective, scale, rule)
 
     def rewrite(self, op: ir.Operation, match: NarrowedInput, rewriter: Rewriter) -> None:
         collective = as_moving(match.collective)
@@ -188,10 +188,10 @@ def _rebuild_quantize(op: ir.Operation, value: ir.Value, ip: ir.InsertionPoint) 
 def dominates(value: ir.Value, op: ir.Operation) -> bool:
     """Whether ``value`` can be used by ops right before ``op``, in regions of
     one block, as all structured control flow has."""
-    maker, block = ir.defining_op(value), ir.block_of(value)
+    producer, block = ir.defining_op(value), ir.block_of(value)
     for around in (op, *ir.ancestors(op)):
         if around.name == "builtin.module":
             break
         if around.block == block:
-            return maker is None or maker.is_before_in_block(around)
+            return producer is None or producer.is_before_in_block(around)
     return False

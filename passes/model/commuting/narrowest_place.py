@@ -169,7 +169,7 @@ class _NarrowestPlace(Pattern[NarrowerPlace]):
     def _finish(
         self,
         op: ir.Operation,
-        makers: list[ir.Operation],
+        producers: list[ir.Operation],
         near: list[ir.Operation],
         rewriter: Rewriter,
     ) -> None:
@@ -177,7 +177,7 @@ class _NarrowestPlace(Pattern[NarrowerPlace]):
         has those ``near`` it looked at again."""
         for collective in near:
             rewriter.created(collective)
-        for dead in (*makers, op) if self.to_part else (op, *makers):
+        for dead in (*producers, op) if self.to_part else (op, *producers):
             if all(next(iter(result.uses), None) is None for result in dead.results):
                 self._analysis.forget(dead)
                 rewriter.erase(dead)
@@ -272,22 +272,22 @@ class SinkCollective(_NarrowestPlace):
     def rewrite(self, op: ir.Operation, match: NarrowerPlace, rewriter: Rewriter) -> None:
         view = as_moving(op)
         done: dict[object, ir.Value] = {op.results[0]: op.operands[0]}
-        makers, near = _last_first(op, match), _neighbours(op)
+        producers, near = _last_first(op, match), _neighbours(op)
         # All before the first is replaced: they are made of what the ops read now.
         parts = [self._across(view, value, match, done) for value in match.cut]
         for value, part in zip(match.cut, parts, strict=True):
-            maker = ir.defining_op(value)
-            assert maker is not None
-            ip = rewriter.before(maker)
+            producer = ir.defining_op(value)
+            assert producer is not None
+            ip = rewriter.before(producer)
             if value in match.extrema:
                 kind = match.extrema[value]
-                whole = build_reduction(view, part, kind, loc=maker.location, ip=ip).operation
+                whole = build_reduction(view, part, kind, loc=producer.location, ip=ip).operation
                 rewriter.created(whole)
                 rewriter.replace_uses(value, whole.results[0])
             else:
                 sent = self._send(view, part, match.places[value], ip, rewriter)
                 rewriter.replace_uses(value, sent)
-        self._finish(op, makers, near, rewriter)
+        self._finish(op, producers, near, rewriter)
 
 
 class LiftCollective(_NarrowestPlace):
@@ -318,10 +318,10 @@ class LiftCollective(_NarrowestPlace):
         ends: dict[ir.Value, None] = {}
         pending = [start]
         for value in pending:
-            maker = ir.defining_op(value)
+            producer = ir.defining_op(value)
             inner = None
-            if maker is not None and maker.block == op.block and len(pending) < _MOST_OPS:
-                inner = self._places_before(view, maker, places)
+            if producer is not None and producer.block == op.block and len(pending) < _MOST_OPS:
+                inner = self._places_before(view, producer, places)
             if inner is None:
                 ends[value] = None
                 continue
@@ -394,23 +394,23 @@ def _neighbours(op: ir.Operation) -> list[ir.Operation]:
     that send what is computed of its result: they may move further once it has."""
     found: dict[ir.Operation, None] = {}
     back = [op]
-    for reader in back:
-        makers = map(ir.defining_op, reader.operands)
-        for maker in (m for m in makers if m is not None and m.block == op.block):
-            if maker.name in MOVING_COLLECTIVES:
-                found[maker] = None
-            elif len(back) < _MOST_OPS and maker not in back:
-                back.append(maker)
-    for maker in (op, *_reached(op)):
-        users = (use.owner.operation for use in maker.results[0].uses)
+    for user in back:
+        producers = map(ir.defining_op, user.operands)
+        for producer in (m for m in producers if m is not None and m.block == op.block):
+            if producer.name in MOVING_COLLECTIVES:
+                found[producer] = None
+            elif len(back) < _MOST_OPS and producer not in back:
+                back.append(producer)
+    for producer in (op, *_reached(op)):
+        users = (use.owner.operation for use in producer.results[0].uses)
         found |= {user: None for user in users if user.name in MOVING_COLLECTIVES}
     return list(found)
 
 
 def _last_first(op: ir.Operation, found: NarrowerPlace) -> list[ir.Operation]:
-    """What makes the values next to a collective, users before makers."""
-    makers = {made for value in found.places if (made := ir.defining_op(value)) is not None}
-    own = (maker for maker in makers if maker != op and maker.block == op.block)
+    """What makes the values next to a collective, users before producers."""
+    producers = {made for value in found.places if (made := ir.defining_op(value)) is not None}
+    own = (producer for producer in producers if producer != op and producer.block == op.block)
     return sorted(own, key=_PROGRAM_ORDER, reverse=True)
 
 

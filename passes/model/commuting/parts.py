@@ -160,7 +160,7 @@ def is_uniform(
 
 
 def _inner(value: ir.Value, dims: Sequence[int]) -> list[tuple[ir.Value, tuple[int, ...]]] | None:
-    """What of its maker's operands must not vary for ``value`` not to vary along ``dims``;
+    """What of its producer's operands must not vary for ``value`` not to vary along ``dims``;
     None if it may, or cannot be made with other sizes there."""
     op = ir.defining_op(value)
     if op is None or len(op.results) != 1:

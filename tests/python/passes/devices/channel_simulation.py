@@ -49,15 +49,15 @@ def groups_by_name(module: ir.Operation, devices: int) -> dict[str, Groups]:
         if op.name != "util.global.store":
             continue
         name = ir.FlatSymbolRefAttr(op.attributes["global"]).value
-        maker = ir.defining_op(op.operands[0])
-        assert maker is not None
-        if maker.name == "flow.channel.default":
+        producer = ir.defining_op(op.operands[0])
+        assert producer is not None
+        if producer.name == "flow.channel.default":
             found[name] = [list(range(devices))]
             continue
-        assert maker.name == "flow.channel.split"
+        assert producer.name == "flow.channel.split"
         members: dict[int, list[tuple[int, int]]] = {}
         for rank in range(devices):
-            color, key = (evaluate(operand, rank) for operand in maker.operands[1:])
+            color, key = (evaluate(operand, rank) for operand in producer.operands[1:])
             members.setdefault(color, []).append((key, rank))
         found[name] = [[rank for _, rank in sorted(group)] for group in members.values()]
     return found

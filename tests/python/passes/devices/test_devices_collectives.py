@@ -17,7 +17,7 @@ from headrace.compiler.iree.element_types import Array
 
 Groups = list[list[int]]
 Inputs = Callable[[], Array]
-Maker = partial[Case]
+Producer = partial[Case]
 
 LAYOUTS: dict[int, list[Groups]] = {
     1: [[[0]]],
@@ -71,7 +71,7 @@ def case(name: str, op: str, attributes: str, element: str, inputs: Array, expec
     return Case(name, (Argument(source, inputs),), body, (result,), (expected,))
 
 
-def movement_cases(devices: int) -> Iterator[Maker]:
+def movement_cases(devices: int) -> Iterator[Producer]:
     for seed, element in enumerate([*FLOATS, *INTEGERS, "i1", *FP8]):
         shape = (devices, *SHAPE)
         inputs = partial(random_array, element, shape, seed, any_bits=True)
@@ -108,7 +108,7 @@ def permute_case(element: str, inputs: Inputs, pairs: Groups, number: int) -> Ca
     return case(name, "collective_permute", text, element, inputs(), expected)
 
 
-def reduction_cases(devices: int) -> Iterator[Maker]:
+def reduction_cases(devices: int) -> Iterator[Producer]:
     kinds = [(e, r) for e in FLOATS for r in ON_FLOATS]
     kinds += [(e, r) for e in INTEGERS for r in ON_INTEGERS]
     kinds += [("i1", r) for r in ON_BOOLEANS]
@@ -134,11 +134,11 @@ def reduce_case(
 
 
 @cache
-def all_cases(devices: int) -> list[Maker]:
+def all_cases(devices: int) -> list[Producer]:
     """In a fixed random order, so that each part has some of everything."""
-    makers = [*movement_cases(devices), *reduction_cases(devices)]
-    random.Random(20261129).shuffle(makers)
-    return makers
+    producers = [*movement_cases(devices), *reduction_cases(devices)]
+    random.Random(20261129).shuffle(producers)
+    return producers
 
 
 # How many cases make one program, in the quick run and in the full one.
@@ -146,7 +146,7 @@ QUICK = {1: 20, 2: 16, 4: 16, 8: 6}
 PART = {1: 128, 2: 64, 4: 48, 8: 24}
 
 
-def kinds(make: Maker, devices: int) -> list[str]:
+def kinds(make: Producer, devices: int) -> list[str]:
     """What a case stands for: its op on so many devices, its element type, its reduction."""
     op = make.func.__name__
     if make.func is not reduce_case:
@@ -157,10 +157,10 @@ def kinds(make: Maker, devices: int) -> list[str]:
 
 
 @cache
-def some_cases() -> dict[int, list[Maker]]:
+def some_cases() -> dict[int, list[Producer]]:
     """A few for each device count: the next is always of the kinds that there are fewest of."""
     seen: Counter[str] = Counter()
-    found: dict[int, list[Maker]] = {}
+    found: dict[int, list[Producer]] = {}
     for devices, count in QUICK.items():
         left = [*all_cases(devices)]
         found[devices] = []

@@ -30,9 +30,9 @@ class TextFault:
     message: str
 
 
-def text_fault(text: str) -> TextFault | None:
-    """The first such fault, None if there is none."""
-    if (literal := encoding_fault(text)) is not None:
+def text_error(text: str) -> TextFault | None:
+    """The first such error, None if there is none."""
+    if (literal := encoding_error(text)) is not None:
         return TextFault(literal.start(), "a string is no UTF-8")
     for constant in _COMPLEX.finditer(text):
         type_ = _TYPE.search(text, constant.end())
@@ -41,7 +41,7 @@ def text_fault(text: str) -> TextFault | None:
     return None
 
 
-def encoding_fault(text: str) -> re.Match[str] | None:
+def encoding_error(text: str) -> re.Match[str] | None:
     """The first string literal whose bytes are no UTF-8, None if all are."""
     if _CANDIDATE.search(text) is None:
         return None
