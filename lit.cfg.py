@@ -15,7 +15,7 @@ config.test_format = lit.formats.ShTest(execute_external=False)
 config.test_source_root = str(root)
 config.test_exec_root = str(root / "build" / "lit")
 config.suffixes = [".mlir", ".test"]
-config.excludes = ["Inputs", "cases", "models", "python"]
+config.excludes = ["Inputs", "cases", "forms", "models", "python"]
 
 # The tools of the environment that runs lit come first, before them those that need no start.
 tools = Path(sys.executable).parent
