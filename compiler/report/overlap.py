@@ -14,7 +14,7 @@ _ENTRY_POINT = re.compile(r"@([\w$.-]+)::")
 
 @dataclass(frozen=True)
 class LoopOverlap:
-    """What one loop's own blocks do in a trip, on the first device.
+    """What one loop's own blocks do in an iteration, on the first device.
 
     ``overlapped`` of the ``collectives`` stand in one concurrent region with
     a matmul's dispatch; ``copies`` counts buffers that are copied.

@@ -74,7 +74,7 @@ def roundings_of(function: ir.Operation) -> tuple[Roundings, ...]:
     """For each result of a function what it went through.
 
     Each op is read once, and twice for each loop around it: what a second
-    trip adds, all further trips add. Where control flow is no structured loop,
+    trip adds, all further iterations add. Where control flow is no structured loop,
     a block that branches back stands for ``MOST_REPEATS`` trips.
     """
     return tuple(_Analysis().region(list(function.regions[0].blocks), []))

@@ -1,4 +1,4 @@
-"""An estimate of what pipelining is worth: time per trip, before and after."""
+"""An estimate of what pipelining is worth: time per iteration, before and after."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NOTE = (
 
 @dataclass
 class LoopWork:
-    """What a trip of a loop with collectives computes and receives.
+    """What an iteration of a loop with collectives computes and receives.
 
     ``flops`` is by the width of the wider operand in bits. Loops inside count
     as often as they run; ``known`` is false where a size or a trip count is
@@ -57,7 +57,7 @@ def read_loop_work(module: ir.Operation) -> list[LoopWork]:
 
 @dataclass(frozen=True)
 class Trip:
-    """How long a trip takes, and what of that only communicates."""
+    """How long an iteration takes, and what of that only communicates."""
 
     seconds: float
     exposed_seconds: float
@@ -86,10 +86,10 @@ class Timeline:
 
 
 def timeline(loops: list[LoopWork], target: str) -> Timeline:
-    """The report's ``timeline``: seconds per trip of each loop, and what bounds it.
+    """The report's ``timeline``: seconds per iteration of each loop, and what bounds it.
 
-    Before, a trip computes and communicates in turn; after, what is pipelined
-    is hidden behind the matmuls, so the trip takes the longer of the two, and
+    Before, an iteration computes and communicates in turn; after, what is pipelined
+    is hidden behind the matmuls, so the iteration takes the longer of the two, and
     only what sticks out is exposed.
     """
     rates = find_target(target).rates

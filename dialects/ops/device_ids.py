@@ -1,4 +1,4 @@
-"""Who am I: the ids of the device that runs the program."""
+"""The ids of the device that runs the program."""
 
 from .. import ir
 from .base import HeadraceOp

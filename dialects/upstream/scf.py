@@ -103,7 +103,7 @@ def constant_value(value: ir.Value) -> int | None:
 def index_at(loop: ForLoop, trip: int | ir.Value, ip: ir.InsertionPoint) -> ir.Value:
     """The index of a trip counted from 0, ``lower + trip * step``, at ``ip``.
 
-    The trip as a value is of the index's type. A constant where all of it is.
+    The iteration as a value is of the index's type. A constant where all of it is.
     """
     scalars = Scalars(ip, loop.op.location)
     lower, step = constant_value(loop.lower), constant_value(loop.step)
@@ -117,14 +117,14 @@ def index_at(loop: ForLoop, trip: int | ir.Value, ip: ir.InsertionPoint) -> ir.V
 
 
 def last_index(loop: ForLoop, trips: int | ir.Value, ip: ir.InsertionPoint) -> ir.Value:
-    """The index of the last of at least one trip."""
+    """The index of the last of at least one iteration."""
     if isinstance(trips, int):
         return index_at(loop, trips - 1, ip)
     return index_at(loop, Scalars(ip, loop.op.location).binary("subi", trips, 1), ip)
 
 
 def trips_before(loop: ForLoop, index: ir.Value, scalars: Scalars) -> ir.Value:
-    """How many trips came before the one of ``index``, in the index's type.
+    """How many iterations came before the one of ``index``, in the index's type.
 
     Exact when read as unsigned: a loop may span more than a signed number can
     hold.
@@ -197,7 +197,7 @@ def build_if(
 
 
 def trip_count(loop: ForLoop, ip: ir.InsertionPoint) -> ir.Value:
-    """The number of trips as a value of the index's type, unsigned, at ``ip``.
+    """The number of iterations as a value of the index's type, unsigned, at ``ip``.
 
     ``ceil((upper - lower) / step)``, or 0 where the bounds are the other way
     round. The difference of two numbers of any sign fits when it is unsigned.

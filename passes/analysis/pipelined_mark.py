@@ -11,7 +11,7 @@ from .contractions import may_be_product
 PIPELINE_REASON = "headrace.pipeline_reason"
 
 # On a copy whose original is in a pipelined loop: a matmul, which the report
-# counts once, and the loop that runs where there are too few trips.
+# counts once, and the loop that runs where there are too few iterations.
 PEELED = "headrace.peeled"
 
 

@@ -15,7 +15,7 @@ from .pipelining.stages import Chain, LoopBody
 
 @dataclass(frozen=True)
 class HoistCollectives(Pass):
-    """A collective that gives the same in each trip runs once, before the loop.
+    """A collective that gives the same in each iteration runs once, before the loop.
 
     With it goes all that it is computed from. Inner loops come first, so that
     a collective can leave several. Where the loop may not run at all, ops

@@ -37,7 +37,7 @@ class NormalizeLoops(Pass):
 
 @dataclass(frozen=True)
 class Counters:
-    """Position among the carried values, and what each trip adds."""
+    """Position among the carried values, and what each iteration adds."""
 
     steps: dict[int, int]
 

@@ -1,4 +1,4 @@
-"""Overlaps collectives with computation by moving them between loop trips."""
+"""Overlaps collectives with computation by moving them between loop iterations."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ MODES = ("off", "on", "explicit")
 
 @dataclass(frozen=True)
 class PipelineCollectives(Pass):
-    """Issues a collective a trip ahead of its use, or uses it a trip behind.
+    """Issues a collective an iteration ahead of its use, or uses it an iteration behind.
 
     Works on `scf.for`, inner loops first. *Backward*: a collective computed
-    from the loop's index and invariants alone is issued one trip earlier
-    (prologue, rotated body, peeled last trip). *Forward*: one whose result
+    from the loop's index and invariants alone is issued one iteration earlier
+    (prologue, rotated body, peeled last iteration). *Forward*: one whose result
     only flows into carried values that nothing else reads is finished one
     trip later. *Sink*: a small one of that kind leaves the loop and runs once
-    on the data of all trips. In each, n trips execute n collectives (sink: 1),
+    on the data of all iterations. In each, n iterations execute n collectives (sink: 1),
     and results are the same bit for bit.
 
-    A loop with a dynamic number of trips is pipelined under a guard of two
+    A loop with a dynamic number of iterations is pipelined under a guard of two
     trips; a static count below two is left alone. A collective that is not
     moved gets the attribute `headrace.pipeline_reason`. Moved ones are
     marked `pipelined` and not moved again.

@@ -28,7 +28,8 @@ class AlignCollectives(Pass):
     of its own as long as there are some, that with the fewest bytes to hide per
     flop. What a collective's result goes into (a store, say) comes last in the
     body: anywhere else it could land beside the matmul, and the collective
-    before both. Such a collective takes a matmul that another one waits for.
+    before both. A collective whose result is stored so gets a matmul that some other
+    collective depends on.
 
     Of independent matmuls whose results meet in one pointwise op (the gate and
     the up projection of an MLP) only the first is chosen: IREE fuses that op

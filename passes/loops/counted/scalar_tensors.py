@@ -2,7 +2,7 @@
 
 IREE's StableHLO input pipeline leaves loop counters and indices as
 ``tensor<i32>`` computed by rank-0 ``linalg.generic``. On a device each would
-be a launch and a read-back per trip.
+be a launch and a read-back per iteration.
 """
 
 from __future__ import annotations

@@ -288,7 +288,7 @@ def _constant_bound(op: ir.Operation, bound: Linear) -> int | None:
 def _bound_ops(op: ir.Operation, bound: ir.Value) -> list[ir.Operation] | None:
     """The ops of the condition region that compute a bound, in order.
 
-    None where it is not the same in each trip.
+    None where it is not the same in each iteration.
     """
     before, after = (region.blocks[0] for region in op.regions)
     yields = ir.operations_of(after)[-1].operands

@@ -1,4 +1,4 @@
-"""Moves a collective and its chain one trip ahead (prefetch).
+"""Moves a collective and its chain one iteration ahead (prefetch).
 
 Before::
 

@@ -1,4 +1,4 @@
-"""Moves a collective and its tail one trip behind.
+"""Moves a collective and its tail one iteration behind.
 
 Before::
 
@@ -52,7 +52,7 @@ class Stages:
         at: ir.InsertionPoint,
         without: Sequence[int] = (),
     ) -> tuple[list[ir.Value], list[ir.Operation]]:
-        """Writes the tail of the trip of ``index``, less the ops at ``without``.
+        """Writes the tail of the iteration of ``index``, less the ops at ``without``.
 
         Returns its slots' values, and the ops. ``given`` are the values that
         it has from the first stage, and the results of ops left out.

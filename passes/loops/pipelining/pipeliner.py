@@ -30,9 +30,9 @@ REQUEST = "headrace.pipeline"
 _CAP = "the cap of {} collectives is reached"
 
 Direction = Literal["sink", "backward", "forward"]
-# Once, with all trips' data, is less than once per trip; and ahead holds
-# nothing up, where behind the last trip's result still has to be waited for.
-# Only what cannot go ahead is sunk.
+# Sinking runs a collective once instead of in each iteration, so it comes first. Of the
+# other two, backward: a collective that is issued an iteration early delays nothing, while
+# after the loop somebody still waits for one that is issued late.
 _PREFERENCE: tuple[Direction, ...] = ("sink", "backward", "forward")
 
 
@@ -42,8 +42,8 @@ class Limits:
 
     ``modes`` holds off, on or explicit for each kind of collective; ``budget``
     is in bytes that a loop carries in addition, ``in_flight`` in collectives
-    that it moves to other trips; ``sink_below`` is in bytes that a collective
-    receives per trip.
+    that it moves to other iterations; ``sink_below`` is in bytes that a collective
+    receives per iteration.
     """
 
     modes: dict[str, str]
@@ -57,7 +57,7 @@ class _Candidate:
     """A collective, and how it could move."""
 
     position: int
-    wire_bytes: int  # what it receives per trip
+    wire_bytes: int  # what it receives per iteration
     chain: Chain | Refusal
     tail: Tail | Refusal | None  # None: not looked for, as it can go ahead
     sinks: bool
@@ -106,8 +106,9 @@ class _LoopPipeliner:
     def _move(self, body: LoopBody, left: bool) -> list[tuple[ForLoop, bool]]:
         """Rewrites a loop once; the new loops, none where nothing moved.
 
-        With each loop comes whether it is what sinking has ``left``: there,
-        all reads stacks, and so could go ahead, but would better leave too.
+        The flag of each loop says whether it is what is ``left`` after sinking.
+        Such a loop reads its inputs from stacks, so that all its collectives could go
+        backward, but sinking them as well is better.
         """
         candidates = self._candidates(body, left)
         for direction in _PREFERENCE:
@@ -301,7 +302,7 @@ def _replace(body: LoopBody, group: _Group) -> list[ForLoop]:
 def _guarded(
     body: LoopBody, group: _Group, ip: ir.InsertionPoint
 ) -> tuple[list[ForLoop], list[ir.Value]]:
-    """The pipelined loop where there are two trips or more, else the loop as it was."""
+    """The pipelined loop where there are two iterations or more, else the loop as it was."""
     loop = body.loop
     location = loop.op.location
     trips = trip_count(loop, ip)

@@ -1,4 +1,4 @@
-"""Takes a collective out of the loop: it runs once, on all trips' data.
+"""Takes a collective out of the loop: it runs once, on all iterations' data.
 
 Before::
 
@@ -12,7 +12,7 @@ After::
     %rs = collective(%xs) {pipelined}
     scf.for %i = 0 to n iter_args(%out) { insert_slice(%rs[%i], %out, %i) }
 
-The tail keeps its order of trips, so the result is the same bit for bit, sums
+The tail keeps its order of iterations, so the result is the same bit for bit, sums
 of floats included.
 """
 
@@ -86,7 +86,7 @@ def sink(
     results: list[ir.Value] = [*first.op.results]
     whole: ir.ValueMap = dict(zip(tail.crossing, results[count:], strict=True))
     leaving = [body.ops[p] for p in roots]
-    # What the second loop reads of each trip: results, and what else crosses.
+    # What the second loop reads of each iteration: results, and what else crosses.
     stacked: ir.ValueMap = {
         op.results[0]: _batched(op, whole[op.operands[0]], trips, ip) for op in leaving
     }
@@ -109,7 +109,7 @@ def sink(
 
 
 def _trip(loop: ForLoop, index: ir.Value, scalars: Scalars) -> ir.Value:
-    """The number of the trip, from 0, as an index."""
+    """The number of the iteration, from 0, as an index."""
     trip = trips_before(loop, index, scalars)
     return scalars.convert("index_castui", trip, ir.IndexType.get(index.context))
 
@@ -117,7 +117,7 @@ def _trip(loop: ForLoop, index: ir.Value, scalars: Scalars) -> ir.Value:
 def _batched(
     collective: ir.Operation, stacked: ir.Value, trips: int, ip: ir.InsertionPoint
 ) -> ir.Value:
-    """The collective with a leading dimension of all trips."""
+    """The collective with a leading dimension of all iterations."""
     attributes: dict[str, ir.Attribute] = dict(collective.attributes.items())
     for name in _DIMS:
         if name in attributes:

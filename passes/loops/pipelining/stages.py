@@ -1,9 +1,9 @@
 """Splits the body of an ``scf.for`` into two stages, for pipelining.
 
 Backward: the *chain* of a collective, all that it is computed from, depends
-only on the loop's index and on invariants, so it can run a trip ahead.
+only on the loop's index and on invariants, so it can run an iteration ahead.
 Forward: the *tail* of a collective, all that is computed from it, has carried
-values of its own that nothing else reads, so it can run a trip behind.
+values of its own that nothing else reads, so it can run an iteration behind.
 
 Neither looks at what the ops compute: only at who reads what. A value that
 one stage makes and the other reads is carried from trip to trip, or made
@@ -43,7 +43,7 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Chain:
-    """Body ops in order, the collective last; all may run a trip ahead."""
+    """Body ops in order, the collective last; all may run an iteration ahead."""
 
     positions: tuple[int, ...]
     uses_index: bool
@@ -51,7 +51,7 @@ class Chain:
 
 @dataclass(frozen=True)
 class Ahead:
-    """Chains to run a trip ahead, and what is left of the body.
+    """Chains to run an iteration ahead, and what is left of the body.
 
     ``rest`` holds the positions of all other ops and of those ops of the
     chains that it makes again; ``carried`` are the values that it is given.
@@ -64,7 +64,7 @@ class Ahead:
 
 @dataclass(frozen=True)
 class Tail:
-    """A collective and all that is computed from it, in order; all may run a trip
+    """A collective and all that is computed from it, in order; all may run an iteration
     behind. What reads a carried value of its own may stand before it.
 
     ``slots`` are the carried values that only the tail reads and writes.
@@ -184,7 +184,7 @@ class LoopBody:
         return Chain(tuple(sorted(found)), uses_index)
 
     def ahead(self, chains: Iterable[Chain]) -> Ahead:
-        """What is left of the body when chains run a trip ahead."""
+        """What is left of the body when chains run an iteration ahead."""
         moved = {p for chain in chains for p in chain.positions}
         wanted = set(self.yields)
         rest: list[int] = []

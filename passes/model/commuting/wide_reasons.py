@@ -18,8 +18,8 @@ from .narrow_quantize import NarrowQuantize, is_quantize
 
 REDUCTION_REASON = "reductions are never narrowed: a sum in fp8 would lose bits"
 
-# What these make of an fp8 value is one still, if it is no product or sum. Calls of
-# what nobody knows count, so that a reason names them.
+# Ops of these dialects hand an fp8 value on, unless they are products or sums. Unknown
+# calls are among them, so that a reason names them.
 _HANDING_ON = ("arith", "chlo", "headrace", "math", "stablehlo", "tensor")
 _REDUCTIONS = ("stablehlo.reduce", "stablehlo.reduce_window")
 
