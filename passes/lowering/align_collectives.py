@@ -28,8 +28,8 @@ class AlignCollectives(Pass):
     of its own as long as there are some, that with the fewest bytes to hide per
     flop. What a collective's result goes into (a store, say) comes last in the
     body: anywhere else it could land beside the matmul, and the collective
-    before both. A collective whose result is stored so gets a matmul that some other
-    collective depends on.
+    before both. A collective with such a result stands before a matmul that another
+    matmul depends on: the last matmul is in the wave of what comes last.
 
     Of independent matmuls whose results meet in one pointwise op (the gate and
     the up projection of an MLP) only the first is chosen: IREE fuses that op
@@ -69,7 +69,7 @@ def _align(loop: ForLoop) -> None:
     hidden, count = dict.fromkeys(work, 0), dict.fromkeys(work, 0)
     sizes = {p: as_collective(ops[p]).received_bytes() or 0 for p in collectives}
     for collective in sorted(collectives, key=lambda p: (-sizes[p], p)):
-        before, after = body.producers_of(collective), body.readers_of(collective)
+        before, after = body.producers_of(collective), body.users_of(collective)
         dependent = {*before, *after}
         beside = [
             m
@@ -80,7 +80,7 @@ def _align(loop: ForLoop) -> None:
         ]
         if after:
             # One in the last wave would share it with what comes last.
-            beside = [m for m in beside if not body.readers_of(m).isdisjoint(matmuls)]
+            beside = [m for m in beside if not body.users_of(m).isdisjoint(matmuls)]
         if not beside or not all(is_pure(ops[p]) for p in after):
             continue
         # Of two in one place the second runs beside the first one's preparation.
@@ -97,7 +97,7 @@ def _first_of_group(body: _Body, matmuls: list[int]) -> list[int]:
     stop = frozenset(matmuls)
     feeds: dict[int, list[int]] = {}  # ops between matmuls, and what they are fed by
     for matmul in matmuls:
-        near = body.readers_of(matmul, stop) - stop
+        near = body.users_of(matmul, stop) - stop
         met = {other for op in near for other in feeds.get(op, ())}
         if met <= body.producers_of(matmul):
             first.append(matmul)
@@ -135,8 +135,8 @@ class _Body:
         """All that the op at a position needs, without itself."""
         return _reach(op, self._producers)
 
-    def readers_of(self, op: int, stop: frozenset[int] = frozenset()) -> set[int]:
-        """All that needs the op at a position, without itself; nothing past ``stop``."""
+    def users_of(self, op: int, stop: frozenset[int] = frozenset()) -> set[int]:
+        """All that uses the op at a position, without itself; nothing past ``stop``."""
         return _reach(op, self._readers, stop)
 
     def is_moved(self, op: int) -> bool:
