@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cmp_to_key
 
 from ....dialects import ir
 from ....dialects.headrace import MOVING_COLLECTIVES, MovingCollectiveOp, as_moving
@@ -15,6 +14,7 @@ from ...analysis.replication import ReplicationAnalysis
 from ...analysis.stablehlo_reductions import find_reduction
 from ...rewriting import Miss, Pattern, Rewriter
 from .byte_cut import narrowest_cut
+from .neighbours import MOST_OPS, last_first, neighbours, reached
 from .parts import (
     Dims,
     Place,
@@ -26,8 +26,6 @@ from .parts import (
     with_shape,
 )
 
-# No quantization takes more ops than this.
-_MOST_OPS = 200
 # A payload, its scales and a statistic; for more, starting them costs what is saved.
 _MOST_COLLECTIVES = 3
 
@@ -215,7 +213,7 @@ class SinkCollective(_NarrowestPlace):
         extrema: dict[ir.Value, str] = {}
         next_of: dict[ir.Value, list[ir.Value]] = {}
         ends: dict[ir.Value, None] = {}
-        moved = {user: user.results[0] for user in _reached(op)}
+        moved = {user: user.results[0] for user in reached(op)}
         for user, result in moved.items():
             place = self._place_of(view, user, places, extrema)
             if place is not None:
@@ -272,7 +270,7 @@ class SinkCollective(_NarrowestPlace):
     def rewrite(self, op: ir.Operation, match: NarrowerPlace, rewriter: Rewriter) -> None:
         view = as_moving(op)
         done: dict[object, ir.Value] = {op.results[0]: op.operands[0]}
-        producers, near = _last_first(op, match), _neighbours(op)
+        producers, near = last_first(op, match.places), neighbours(op)
         # All before the first is replaced: they are made of what the ops read now.
         parts = [self._across(view, value, match, done) for value in match.cut]
         for value, part in zip(match.cut, parts, strict=True):
@@ -320,7 +318,7 @@ class LiftCollective(_NarrowestPlace):
         for value in pending:
             producer = ir.defining_op(value)
             inner = None
-            if producer is not None and producer.block == op.block and len(pending) < _MOST_OPS:
+            if producer is not None and producer.block == op.block and len(pending) < MOST_OPS:
                 inner = self._places_before(view, producer, places)
             if inner is None:
                 ends[value] = None
@@ -358,13 +356,13 @@ class LiftCollective(_NarrowestPlace):
         return found or None
 
     def rewrite(self, op: ir.Operation, match: NarrowerPlace, rewriter: Rewriter) -> None:
-        view, ip, near = as_moving(op), rewriter.before(op), _neighbours(op)
+        view, ip, near = as_moving(op), rewriter.before(op), neighbours(op)
         done: dict[object, ir.Value] = {
             value: self._send(view, value, match.places[value], ip, rewriter) for value in match.cut
         }
         result = self._across(view, op.operands[0], match, done, ip)
         rewriter.replace_uses(op.results[0], result)
-        self._finish(op, _last_first(op, match), near, rewriter)
+        self._finish(op, last_first(op, match.places), near, rewriter)
 
 
 def _follow(place: Place, dims: Dims) -> Place | None:
@@ -372,53 +370,6 @@ def _follow(place: Place, dims: Dims) -> Place | None:
     results = {o: d for d, o in dims.items() if o is not None}
     found = {name: results[o] for name, o in place.items() if o in results}
     return found if len(found) == len(place) else None
-
-
-def _reached(op: ir.Operation) -> list[ir.Operation]:
-    """Ops of the block that the collective's result goes through, in program order."""
-    found: dict[ir.Operation, None] = {}
-    pending = [op.results[0]]
-    for value in pending:
-        for use in value.uses:
-            user = use.owner.operation
-            if user in found or user.block != op.block or len(found) == _MOST_OPS:
-                continue
-            if operand_dims(user, use.operand_number) is not None:
-                found[user] = None
-                pending.append(user.results[0])
-    return sorted(found, key=_PROGRAM_ORDER)
-
-
-def _neighbours(op: ir.Operation) -> list[ir.Operation]:
-    """Collectives of the block that the collective's operand is computed of, and those
-    that send what is computed of its result: they may move further once it has."""
-    found: dict[ir.Operation, None] = {}
-    back = [op]
-    for user in back:
-        producers = map(ir.defining_op, user.operands)
-        for producer in (m for m in producers if m is not None and m.block == op.block):
-            if producer.name in MOVING_COLLECTIVES:
-                found[producer] = None
-            elif len(back) < _MOST_OPS and producer not in back:
-                back.append(producer)
-    for producer in (op, *_reached(op)):
-        users = (use.owner.operation for use in producer.results[0].uses)
-        found |= {user: None for user in users if user.name in MOVING_COLLECTIVES}
-    return list(found)
-
-
-def _last_first(op: ir.Operation, found: NarrowerPlace) -> list[ir.Operation]:
-    """What makes the values next to a collective, users before producers."""
-    producers = {made for value in found.places if (made := ir.defining_op(value)) is not None}
-    own = (producer for producer in producers if producer != op and producer.block == op.block)
-    return sorted(own, key=_PROGRAM_ORDER, reverse=True)
-
-
-def _compare(a: ir.Operation, b: ir.Operation) -> int:
-    return -1 if a.is_before_in_block(b) else int(a != b)
-
-
-_PROGRAM_ORDER = cmp_to_key(_compare)
 
 
 def _extremum(
