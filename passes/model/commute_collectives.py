@@ -41,10 +41,8 @@ class CommuteCollectives(Pass):
     extrema, sums of integers, reshapes, broadcasts and transposes to the values
     with the fewest bytes, where all devices that exchange data have what else
     these ops read, and none receives zeros. Booleans, elements of less than a
-    byte and unsigned integers are not sent. That changes no bit of what
-    StableHLO defines; but IREE drops roundings to bf16 between ops that it
-    fuses (docs/quirks.md), and a value that was sent as bf16 may be fused with
-    what reads it.
+    byte and unsigned integers are not sent. What was rounded to bf16 to be sent
+    is rounded still (quirks.BF16_ROUNDINGS_DROPPED).
 
     A collective that stays wide though its operand comes from, or its result
     goes to, fp8 gets a remark and the attribute ``headrace.wide_reason``.

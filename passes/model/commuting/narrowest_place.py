@@ -18,6 +18,7 @@ from .neighbours import MOST_OPS, last_first, neighbours, reached
 from .parts import (
     Dims,
     Place,
+    held,
     is_uniform,
     operand_dims,
     other_sizes,
@@ -269,7 +270,8 @@ class SinkCollective(_NarrowestPlace):
 
     def rewrite(self, op: ir.Operation, match: NarrowerPlace, rewriter: Rewriter) -> None:
         view = as_moving(op)
-        done: dict[object, ir.Value] = {op.results[0]: op.operands[0]}
+        part = held(op.operands[0], rewriter.before(op))
+        done: dict[object, ir.Value] = {op.results[0]: part}
         producers, near = last_first(op, match.places), neighbours(op)
         # All before the first is replaced: they are made of what the ops read now.
         parts = [self._across(view, value, match, done) for value in match.cut]
@@ -360,7 +362,7 @@ class LiftCollective(_NarrowestPlace):
         done: dict[object, ir.Value] = {
             value: self._send(view, value, match.places[value], ip, rewriter) for value in match.cut
         }
-        result = self._across(view, op.operands[0], match, done, ip)
+        result = held(self._across(view, op.operands[0], match, done, ip), ip)
         rewriter.replace_uses(op.results[0], result)
         self._finish(op, last_first(op, match.places), near, rewriter)
 

@@ -13,8 +13,15 @@ from typing import TypeAlias
 
 from ....dialects import ir
 from ....dialects.headrace import DequantizeOp, MovingCollectiveOp, QuantizeOp
-from ....dialects.op_traits import STABLEHLO_ELEMENTWISE
-from ....dialects.ops.constraints import DYNAMIC, PlainTensor, is_per_tensor, shape_of
+from ....dialects.op_traits import CONSTANTS, REARRANGEMENTS, STABLEHLO_ELEMENTWISE
+from ....dialects.ops.constraints import (
+    DYNAMIC,
+    PlainTensor,
+    element_type_of,
+    is_per_tensor,
+    shape_of,
+)
+from ....dialects.upstream.linalg import TensorBuilder, with_element_type
 from ....dialects.upstream.stablehlo import i64_array, integer, splat_element
 from ...analysis.replication import ReplicationAnalysis
 from ...analysis.stablehlo_reductions import find_reduction
@@ -228,3 +235,37 @@ def with_shape(
         assert splat is not None
         new.attributes["value"] = ir.DenseElementsAttr.get_splat(new_type, splat)
     return new.results[0]
+
+
+def held(value: ir.Value, ip: ir.InsertionPoint) -> ir.Value:
+    """A bf16 value rounded as on a wire, also if ops that compute it and ops that use it come
+    to stand in one dispatch: quirks.BF16_ROUNDINGS_DROPPED."""
+    op = ir.defining_op(value)
+    if op is None or not isinstance(element_type_of(value), ir.BF16Type) or not _is_computed(op):
+        return value
+    b = TensorBuilder(ip, op.location)
+    f32 = with_element_type(value.type, ir.F32Type.get(value.context))
+    i32 = ir.IntegerType.get_signless(32, value.context)
+    bits: dict[str, ir.Attribute] = {
+        "exponent_bits": ir.IntegerAttr.get(i32, 8),
+        "mantissa_bits": ir.IntegerAttr.get(i32, 7),
+    }
+    wide = b.op("stablehlo.convert", [value], f32)
+    rounded = b.op("stablehlo.reduce_precision", [wide], f32, bits)
+    return b.op("stablehlo.convert", [rounded], value.type)
+
+
+def _is_computed(op: ir.Operation) -> bool:
+    """Whether an op, or one before those that only move data, rounds; what is in memory, or
+    was, is rounded."""
+    while op.name in REARRANGEMENTS:
+        source = ir.defining_op(op.operands[0])
+        if source is None:
+            return False
+        op = source
+    if op.name.startswith("headrace.") or op.name in CONSTANTS:
+        return False
+    if op.name != "stablehlo.convert":
+        return True
+    source = element_type_of(op.operands[0])
+    return isinstance(source, ir.FloatType | ir.IntegerType) and source.width > 8

@@ -199,14 +199,18 @@ func.func @convert(%x: tensor<8x32xf32>) -> tensor<32x32xbf16> {
   return %q : tensor<32x32xbf16>
 }
 
-// Weights in int8 with a constant scale: they are sent, and scaled after.
+// Weights in int8 with a constant scale: they are sent, and scaled after. The product was
+// rounded to bf16 to be sent: quirks.BF16_ROUNDINGS_DROPPED.
 // CHECK-LABEL: @int8(
 // CHECK-NEXT: %[[V0:.*]] = stablehlo.constant dense<1.250000e-01> : tensor<32x32xbf16>
 // CHECK-NEXT: %[[V1:.*]] = stablehlo.constant dense<1.250000e-01> : tensor<8x32xbf16>
 // CHECK-NEXT: %[[V2:.*]] = "headrace.all_gather"(%arg0) {dim = 0 : i64, {{.*}} : (tensor<8x32xi8>) -> tensor<32x32xi8>
 // CHECK-NEXT: %[[V3:.*]] = stablehlo.convert %[[V2]] : (tensor<32x32xi8>) -> tensor<32x32xbf16>
 // CHECK-NEXT: %[[V4:.*]] = stablehlo.multiply %[[V3]], %[[V0]] : tensor<32x32xbf16>
-// CHECK-NEXT: return %[[V4]] : tensor<32x32xbf16>
+// CHECK-NEXT: %[[V5:.*]] = stablehlo.convert %[[V4]] : (tensor<32x32xbf16>) -> tensor<32x32xf32>
+// CHECK-NEXT: %[[V6:.*]] = stablehlo.reduce_precision %[[V5]], format = e8m7 : tensor<32x32xf32>
+// CHECK-NEXT: %[[V7:.*]] = stablehlo.convert %[[V6]] : (tensor<32x32xf32>) -> tensor<32x32xbf16>
+// CHECK-NEXT: return %[[V7]] : tensor<32x32xbf16>
 func.func @int8(%x: tensor<8x32xi8>) -> tensor<32x32xbf16> {
   %w = stablehlo.convert %x : (tensor<8x32xi8>) -> tensor<8x32xbf16>
   %s = stablehlo.constant dense<0.125> : tensor<8x32xbf16>

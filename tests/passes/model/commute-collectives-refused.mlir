@@ -78,7 +78,10 @@ func.func @integers(%x: tensor<8x4xi32>) -> tensor<32x4xi32> {
 // CHECK-NEXT: %[[W:.*]] = "headrace.dequantize"(%[[G]]) {{.*}} -> tensor<32x4xbf16>
 // CHECK-NEXT: %[[T:.*]] = stablehlo.transpose %[[W]], dims = [1, 0] : (tensor<32x4xbf16>) -> tensor<4x32xbf16>
 // CHECK-NEXT: %[[E:.*]] = stablehlo.exponential %[[T]] : tensor<4x32xbf16>
-// CHECK-NEXT: return %[[E]]
+// CHECK-NEXT: %[[F:.*]] = stablehlo.convert %[[E]] : (tensor<4x32xbf16>) -> tensor<4x32xf32>
+// CHECK-NEXT: %[[P:.*]] = stablehlo.reduce_precision %[[F]], format = e8m7 : tensor<4x32xf32>
+// CHECK-NEXT: %[[R:.*]] = stablehlo.convert %[[P]] : (tensor<4x32xf32>) -> tensor<4x32xbf16>
+// CHECK-NEXT: return %[[R]]
 func.func @arithmetic_before(%x: tensor<8x4xf8E4M3FN>) -> tensor<4x32xbf16> {
   %w = "headrace.dequantize"(%x) {operandSegmentSizes = array<i32: 1, 0>, scale_mode = "multiply"} : (tensor<8x4xf8E4M3FN>) -> tensor<8x4xbf16>
   %t = stablehlo.transpose %w, dims = [1, 0] : (tensor<8x4xbf16>) -> tensor<4x8xbf16>

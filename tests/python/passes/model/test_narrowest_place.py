@@ -9,11 +9,14 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+import headrace
+import ml_dtypes
 import numpy as np
 import pytest
 from device_programs import Case, function_text, run_cases
 from headrace.compiler import pipelines
 from headrace.compiler.iree.element_types import Array
+from headrace.compiler.iree.runtime import choose_function, load_functions, run_program
 from headrace.dialects import ir
 from headrace.dialects.headrace import as_collective, is_collective
 from headrace.dialects.ir.parsing import parse_module
@@ -131,3 +134,45 @@ def test_once_is_enough(devices: int, seed: int) -> None:
     assert received(module) <= before
     Pipeline.parse(f"builtin.module({COMMUTE})").run(module)
     assert str(module) == once
+
+
+GATHER = (
+    '"headrace.all_gather"({}) {{dim = 0 : i64, pipelined = false, '
+    "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}} : (tensor<4x{}>) -> tensor<8x{}>"
+)
+ROUNDED = {
+    # Sent as i8, and added up after: 100.8 is 101 in bf16, whose floor is no 100.
+    "lifted": f"""func.func @main(%x: tensor<4xi8>) -> tensor<8xbf16> {{
+  %c = stablehlo.constant dense<0.8> : tensor<4xbf16>
+  %w = stablehlo.convert %x : (tensor<4xi8>) -> tensor<4xbf16>
+  %s = stablehlo.add %w, %c : tensor<4xbf16>
+  %g = {GATHER.format("%s", "bf16", "bf16")}
+  %f = stablehlo.floor %g : tensor<8xbf16>
+  return %f : tensor<8xbf16>
+}}""",
+    # Sent as i8 after the floor.
+    "sunk": f"""func.func @main(%y: tensor<4xbf16>) -> tensor<8xi8> {{
+  %c = stablehlo.constant dense<0.8> : tensor<4xbf16>
+  %s = stablehlo.add %y, %c : tensor<4xbf16>
+  %g = {GATHER.format("%s", "bf16", "bf16")}
+  %f = stablehlo.floor %g : tensor<8xbf16>
+  %q = stablehlo.convert %f : (tensor<8xbf16>) -> tensor<8xi8>
+  return %q : tensor<8xi8>
+}}""",
+}
+
+
+@pytest.mark.each_cpu
+@pytest.mark.parametrize("name", ROUNDED)
+def test_what_was_sent_as_bf16_is_rounded(name: str, tmp_path: Path) -> None:
+    text = f"module attributes {{mhlo.num_partitions = 2 : i32}} {{ {ROUNDED[name]} }}"
+    made = headrace.compile(text)
+    assert [entry["element_type"] for entry in made.report["collectives"]] == ["i8"]
+    program = tmp_path / "program.vmfb"
+    made.save(program)
+    x = np.array([[100, 3, -100, 64], [101, -7, 120, 0]], np.int8)
+    given = x if name == "lifted" else x.astype(ml_dtypes.bfloat16)
+    (result,) = run_program(program, choose_function(load_functions(program), None), [given])
+    total = x.astype(np.float32) + np.float32(ml_dtypes.bfloat16(0.8))
+    expected = np.floor(total.astype(ml_dtypes.bfloat16).astype(np.float32)).reshape(-1)
+    assert np.array_equal(result.astype(np.float32), np.stack([expected, expected]))
