@@ -21,6 +21,7 @@ from ...analysis.replication import ReplicationAnalysis
 from ...rewriting import Miss, Pattern, Rewriter
 from .collective_scales import equality_reason, scale_rule, zeros_reason
 from .narrow_dequantize import forget_reason
+from .parts import held
 
 # Those that may narrow.
 _CONVERTS = ("arith.truncf", "stablehlo.convert")
@@ -140,7 +141,7 @@ class NarrowQuantize(Pattern[NarrowedInput]):
     def rewrite(self, op: ir.Operation, match: NarrowedInput, rewriter: Rewriter) -> None:
         collective = as_moving(match.collective)
         ip = rewriter.before(match.collective)
-        value = match.collective.operands[0]
+        value = held(match.collective.operands[0], ip)
         for step in match.path:
             if isinstance(step, ir.Operation):
                 value = retyped_clone(step, value, ip)
