@@ -20,3 +20,16 @@ def hold(b: TensorBuilder, value: ir.Value, sizes: list[ir.Value]) -> tuple[ir.V
     if sizes:
         held = b.op("flow.tensor.tie_shape", [held, *sizes], value.type)
     return held, barrier
+
+
+def hidden_zero(b: TensorBuilder) -> ir.Value:
+    """An index of zero that IREE takes for any: what it is added to is folded with nothing.
+
+    Made at the function's start, as IREE ends what it runs in one go at a barrier.
+    """
+    place = b.ip.block.owner.operation
+    function = next(op for op in (place, *ir.ancestors(place)) if op.name == "func.func")
+    first = ir.InsertionPoint.at_block_begin(function.regions[0].blocks[0])
+    start = TensorBuilder(first, b.loc)
+    zero = start.index(0)
+    return start.op(BARRIER, [zero], zero.type)

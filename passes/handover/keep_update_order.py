@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ...dialects import ir
-from ...dialects.iree.barriers import BARRIER
+from ...dialects.iree.barriers import hidden_zero
 from ...dialects.op_traits import VIEWS
 from ...dialects.upstream.linalg import TensorBuilder
 from ...dialects.upstream.tensor import DYNAMIC
@@ -57,9 +57,10 @@ class KeepUpdateOrder(Pass):
             orders = _Orders()
             for op in ir.walk(function, bodies=False):
                 if op.name in _PARTS and orders.loses(op):
-                    zero = _hidden_zero(function) if zero is None else zero
+                    b = TensorBuilder(ir.InsertionPoint(op), op.location)
+                    zero = hidden_zero(b) if zero is None else zero
                     orders.forget(op)
-                    _move(op, zero)
+                    _move(b, op, zero)
 
 
 class _Orders:
@@ -117,17 +118,8 @@ def _range_of(op: ir.Operation) -> PartRange | None:
     return part_range(tensor, window.offsets, window.sizes)
 
 
-def _hidden_zero(function: ir.Operation) -> ir.Value:
-    """A zero that IREE takes for any number, made before it computes anything."""
-    b = TensorBuilder(
-        ir.InsertionPoint.at_block_begin(function.regions[0].blocks[0]), function.location
-    )
-    return b.op(BARRIER, [b.index(0)], ir.IndexType.get(function.context))
-
-
-def _move(op: ir.Operation, by: ir.Value) -> None:
+def _move(b: TensorBuilder, op: ir.Operation, by: ir.Value) -> None:
     """Adds a number to where in the first dimension the part begins."""
-    b = TensorBuilder(ir.InsertionPoint(op), op.location)
     operands, attributes = list(op.operands), dict(op.attributes.items())
     place = _PARTS[op.name] + 1
     if "static_offsets" in attributes:

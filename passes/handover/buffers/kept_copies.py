@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ....dialects import ir
+from ....dialects.iree.barriers import hidden_zero
 from ....dialects.iree.flow import allocate
 from ....dialects.upstream.linalg import TensorBuilder, tensor_type
 from ....dialects.upstream.tensor import (
@@ -42,17 +43,18 @@ def _copy_into_larger(b: TensorBuilder, value: ir.Value, device: ir.Attribute | 
 
 
 def _first_rows(b: TensorBuilder, larger: ir.Value, like: ir.Value) -> ir.Value:
-    """As much of ``larger`` as ``like`` has."""
+    """As much of ``larger`` as ``like`` has, from a row on that IREE does not know to be
+    the one where that was put: it would take ``like`` itself."""
     type_ = tensor_type(like)
     sizes = dynamic_sizes(b, like)
     with b.loc.context:
         attributes: dict[str, ir.Attribute] = {
-            "static_offsets": ir.DenseI64ArrayAttr.get([0] * type_.rank),
+            "static_offsets": ir.DenseI64ArrayAttr.get([DYNAMIC] + [0] * (type_.rank - 1)),
             "static_sizes": ir.DenseI64ArrayAttr.get(list(type_.shape)),
             "static_strides": ir.DenseI64ArrayAttr.get([1] * type_.rank),
-            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0, len(sizes), 0]),
+            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 1, len(sizes), 0]),
         }
-    return b.op("tensor.extract_slice", [larger, *sizes], type_, attributes)
+    return b.op("tensor.extract_slice", [larger, hidden_zero(b), *sizes], type_, attributes)
 
 
 def insert_along(

@@ -196,7 +196,7 @@ def _compare(graph: Graph, found: list[Array] | str) -> Outcome:
     for index, (a, want) in enumerate(zip(found, graph.expected(), strict=True)):
         wrong = wrong_elements(a, want)
         if wrong.any():
-            at = tuple(int(i[0]) for i in np.nonzero(wrong))
+            at = tuple(int(i) for i in np.argwhere(wrong)[0])  # () of a tensor of rank 0
             if a.shape != want.data.shape:
                 return Outcome(
                     "wrong", f"result {index} has shape {a.shape}, not {want.data.shape}"

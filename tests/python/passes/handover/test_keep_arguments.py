@@ -12,6 +12,7 @@ import pytest
 
 T = "tensor<8x16xf32>"
 U = "tensor<2x16xf32>"
+D = "tensor<?x?xf32>"
 UPDATE = f"""
   %i = stablehlo.constant dense<1> : tensor<i32>
   %z = stablehlo.constant dense<0> : tensor<i32>
@@ -29,6 +30,9 @@ PROGRAMS = {
   %t = linalg.transpose ins(%s : tensor<2x8xf32>) outs(%e : tensor<8x2xf32>) permutation = [1, 0]
   %y = linalg.matmul ins(%t, %b : tensor<8x2xf32>, {U}) outs(%a : {T}) -> {T}
   return %y : {T} }}""",
+    "dynamic sizes": f"""(%a: {D}, %b: {U}) -> {D} {{
+  %y = tensor.insert_slice %b into %a[1, 0] [2, 16] [1, 1] : {U} into {D}
+  return %y : {D} }}""",
     "loop": f"""(%a: {T}, %b: {U}) -> {T} {{
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -263,6 +263,35 @@ def test_dynamic_parts() -> None:
             np.testing.assert_array_equal(result, expected)
 
 
+def test_dynamic_readers() -> None:
+    """What is updated is read before, where no part of it has a size that is known."""
+    line, rows = "tensor<?xf32>", "tensor<4x?xf32>"
+    text = f"""func.func @main(%x: {rows}, %z: tensor<3xf32>) -> ({line}, {line}) {{
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant dense<1.0> : tensor<4xf32>
+  %c1 = arith.constant 1 : index
+  %n = tensor.dim %x, %c1 : {rows}
+  %e = tensor.empty(%n) : {line}
+  %f = linalg.fill ins(%zero : f32) outs(%e : {line}) -> {line}
+  %y = linalg.vecmat ins(%one, %x : tensor<4xf32>, {rows}) outs(%f : {line}) -> {line}
+  %r = math.sqrt %y : {line}
+  %u = tensor.insert_slice %z into %y[1] [3] [1] : tensor<3xf32> into {line}
+  %v = tensor.insert_slice %z into %u[4] [3] [1] : tensor<3xf32> into {line}
+  return %r, %v : {line}, {line}
+}}"""
+    module = compile_with(text, CompileOptions.make(emit="mlir")).module
+    done = run_iree_compile(module, find_target("cpu").flags("devices", 1), ["stream"])
+    assert check_stream(done.phases["stream"]) == []
+    z = np.float32([100, 200, 300])
+    for size in (7, 8, 40):
+        x = np.tile(np.arange(size, dtype=np.float32) ** 2, (4, 1))
+        updated = 4 * x[0]
+        updated[1:4] = updated[4:7] = z
+        root, found = Program(done.vmfb).results("main", x, z)
+        np.testing.assert_array_equal(root, 2 * np.arange(size))
+        np.testing.assert_array_equal(found, updated)
+
+
 RANDOM = 6
 
 
