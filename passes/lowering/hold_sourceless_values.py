@@ -9,6 +9,7 @@ from ...dialects import ir
 from ...dialects.iree.barriers import hold
 from ...dialects.iree.dispatch import DISPATCH_REGION
 from ...dialects.op_traits import LINALG_PARALLEL
+from ...dialects.ops.constraints import tensor_bytes
 from ...dialects.upstream.generic import GENERIC, is_parallel, maps_of
 from ...dialects.upstream.linalg import DYNAMIC, TensorBuilder, dims_map, element_of, tensor_type
 from ...dialects.upstream.tensor import dynamic_sizes
@@ -16,16 +17,18 @@ from ..analysis.elementwise import inputs_of
 from ..base import Pass
 
 _DISPATCHED = ("linalg.", DISPATCH_REGION)
+# IREE takes a constant of that size into each dispatch that reads it (RegionOpUtils.cpp).
+_INLINED_BYTES = 256
 
 
 @dataclass(frozen=True)
 class HoldSourcelessValues(Pass):
     """Put barriers around what is made of constants and indices alone.
 
-    Constants that are splats, fills, and what is made of them go into the
-    dispatch that reads them, which then reads no tensor. IREE gets two kinds of
-    those wrong, silently: one with several results (quirks.SOURCELESS_CLONE), and a
-    reduction whose term is one number, ``%out + 5`` (quirks.SUM_OF_ONE_NUMBER).
+    Constants that are small or splats, fills, and what is made of them go into
+    the dispatch that reads them, which then reads no tensor. IREE gets two kinds
+    of those wrong, silently: one with several results (quirks.SOURCELESS_CLONE), and
+    a reduction whose term is one number, ``%out + 5`` (quirks.SUM_OF_ONE_NUMBER).
 
     %v:2 = linalg.generic outs(%e, %f) { linalg.index ... }
     %s = linalg.reduce { arith.addf } ins(%fill)
@@ -43,38 +46,49 @@ class HoldSourcelessValues(Pass):
     name: ClassVar[str] = "hold-sourceless-values"
 
     def run(self, module: ir.Operation) -> None:
+        # Made of splats and indices; made of small constants, too.
+        uniform: dict[ir.Value, None] = {}
         sourceless: dict[ir.Value, None] = {}
         for op in ir.walk(module):
-            if _adds_no_source(op) and all(v in sourceless for v in _read(op, sourceless)):
-                sourceless |= dict.fromkeys(op.results)
-                if len(op.results) > 1 and op.name.startswith(_DISPATCHED):
-                    _hold_results(op)
+            for made, most in ((uniform, 0), (sourceless, _INLINED_BYTES)):
+                if _adds_no_source(op, most) and all(v in made for v in _read(op, made)):
+                    made |= dict.fromkeys(op.results)
+            is_dispatch = len(op.results) > 1 and op.name.startswith(_DISPATCHED)
+            if is_dispatch and op.results[0] in sourceless:
+                _hold_results(op)
             if _reduces(op):
-                _hold_inputs(op, sourceless)
+                _hold_inputs(op, uniform)
         for op in [op for op in ir.walk(module) if op.name == GENERIC]:
             if terms := _uniform_terms(op):
                 _read_terms(op, terms)
 
 
-def _adds_no_source(op: ir.Operation) -> bool:
-    """Whether an op, or a constant, is made in its user's dispatch, or may be, if
-    all that it reads is."""
+def _adds_no_source(op: ir.Operation, most: int) -> bool:
+    """Whether an op, or a constant of at most so many bytes, is made in its user's
+    dispatch, or may be, if all that it reads is."""
     if op.name == "arith.constant":
         value: ir.Attribute = op.attributes["value"]
-        return isinstance(value, ir.DenseElementsAttr) and value.is_splat
+        if isinstance(value, ir.DenseElementsAttr) and value.is_splat:
+            return True
+        size = tensor_bytes(op.results[0].type) if _is_ranked(op.results[0]) else None
+        return size is not None and size <= most
     return len(op.results) > 0 and op.name.startswith(("tensor.", *_DISPATCHED))
 
 
 def _read(op: ir.Operation, sourceless: dict[ir.Value, None]) -> list[ir.Value]:
     """The tensors that an op reads from outside; in its regions too, if its
     operands are sourceless."""
-    found = [v for v in op.operands if isinstance(v.type, ir.RankedTensorType)]
+    found = [v for v in op.operands if _is_ranked(v)]
     if len(op.regions) and all(v in sourceless for v in found):
         inner = ir.walk(op)
         own = dict.fromkeys(r for i in inner for r in i.results)
         read = [v for i in inner if i != op for v in i.operands if v not in own]
-        found += [v for v in read if isinstance(v.type, ir.RankedTensorType)]
+        found += [v for v in read if _is_ranked(v)]
     return found
+
+
+def _is_ranked(value: ir.Value) -> bool:
+    return isinstance(value.type, ir.RankedTensorType)
 
 
 def _hold_results(op: ir.Operation) -> None:
@@ -103,17 +117,14 @@ def _reduces(op: ir.Operation) -> bool:
 def _hold_inputs(op: ir.Operation, sourceless: dict[ir.Value, None]) -> None:
     """Where all inputs are sourceless; or one that IREE sums up on its own, to
     correct a product for the other's zero point."""
-    tensors = [
-        (i, v) for i, v in enumerate(inputs_of(op)) if isinstance(v.type, ir.RankedTensorType)
-    ]
+    tensors = [(i, v) for i, v in enumerate(inputs_of(op)) if _is_ranked(v)]
     made = [(i, v) for i, v in tensors if v in sourceless]
     if len(made) < len(tensors) and "quantized" not in op.name:
         return
     for index, value in made:
         producer = ir.defining_op(value)
-        if (
-            producer is None or producer.name != "tensor.empty"
-        ):  # of a pooling: only its shape is read
+        # The empty tensor of a pooling: only its shape is read.
+        if producer is None or producer.name != "tensor.empty":
             b = TensorBuilder(ir.InsertionPoint(op), op.location)
             op.operands[index], _ = hold(b, value, dynamic_sizes(b, value))
 

@@ -45,14 +45,13 @@ func.func @made_in_place(%s: f32) -> (tensor<8xf32>, tensor<8xf32>) {
 
 // -----
 
-// One result cannot be taken for another; an argument, a constant that is no
-// splat, and an argument that only the region reads are tensors that are read.
+// One result cannot be taken for another; an argument, and one that only the region
+// reads, are tensors that are read.
 // CHECK-LABEL: func.func @others
 // CHECK-NOT: util.optimization_barrier
 // CHECK: return
 #map = affine_map<(d0) -> (d0)>
 func.func @others(%t: tensor<2xi32>) -> (tensor<2xi32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) {
-  %c = arith.constant dense<[1, 2]> : tensor<2xi32>
   %e = tensor.empty() : tensor<2xi32>
   %one = linalg.generic {indexing_maps = [#map], iterator_types = ["parallel"]} outs(%e : tensor<2xi32>) {
   ^bb0(%o: i32):
@@ -60,7 +59,7 @@ func.func @others(%t: tensor<2xi32>) -> (tensor<2xi32>, tensor<2xi32>, tensor<2x
     %x = arith.index_cast %i : index to i32
     linalg.yield %x : i32
   } -> tensor<2xi32>
-  %v:2 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%c : tensor<2xi32>) outs(%e, %e : tensor<2xi32>, tensor<2xi32>) {
+  %v:2 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%t : tensor<2xi32>) outs(%e, %e : tensor<2xi32>, tensor<2xi32>) {
   ^bb0(%a: i32, %o: i32, %p: i32):
     %y = arith.muli %a, %a : i32
     linalg.yield %a, %y : i32, i32
@@ -186,4 +185,32 @@ func.func @read(%w: tensor<8x4xf32>, %x: tensor<2x8xf32>, %z: tensor<2xf32>) -> 
     linalg.yield %s : f32
   } -> tensor<2x8xf32>
   return %p, %n, %m : tensor<2x4xf32>, tensor<2xf32>, tensor<2x8xf32>
+}
+
+// -----
+
+// A constant of up to 256 bytes goes into the dispatch that reads it, too, a larger one does not.
+// CHECK-LABEL: func.func @small_constant
+// CHECK: %[[V:.*]]:2 = linalg.generic
+// CHECK: util.optimization_barrier %[[V]]#0
+// CHECK: util.optimization_barrier %[[V]]#1
+// CHECK: %[[L:.*]]:2 = linalg.generic
+// CHECK-NOT: util.optimization_barrier
+#map = affine_map<(d0) -> (d0)>
+func.func @small_constant() -> (tensor<2xf32>, tensor<2xf32>, tensor<65xf32>, tensor<65xf32>) {
+  %c = arith.constant dense<[2.0, 3.0]> : tensor<2xf32>
+  %e = tensor.empty() : tensor<2xf32>
+  %v:2 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%c : tensor<2xf32>) outs(%e, %e : tensor<2xf32>, tensor<2xf32>) {
+  ^bb0(%a: f32, %o: f32, %p: f32):
+    %x = arith.addf %a, %a : f32
+    linalg.yield %x, %a : f32, f32
+  } -> (tensor<2xf32>, tensor<2xf32>)
+  %d = arith.constant dense<"0x0000803f0100803f0200803f0300803f0400803f0500803f0600803f0700803f0800803f0900803f0a00803f0b00803f0c00803f0d00803f0e00803f0f00803f1000803f1100803f1200803f1300803f1400803f1500803f1600803f1700803f1800803f1900803f1a00803f1b00803f1c00803f1d00803f1e00803f1f00803f2000803f2100803f2200803f2300803f2400803f2500803f2600803f2700803f2800803f2900803f2a00803f2b00803f2c00803f2d00803f2e00803f2f00803f3000803f3100803f3200803f3300803f3400803f3500803f3600803f3700803f3800803f3900803f3a00803f3b00803f3c00803f3d00803f3e00803f3f00803f4000803f"> : tensor<65xf32>
+  %f = tensor.empty() : tensor<65xf32>
+  %w:2 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%d : tensor<65xf32>) outs(%f, %f : tensor<65xf32>, tensor<65xf32>) {
+  ^bb0(%a: f32, %o: f32, %p: f32):
+    %x = arith.addf %a, %a : f32
+    linalg.yield %x, %a : f32, f32
+  } -> (tensor<65xf32>, tensor<65xf32>)
+  return %v#0, %v#1, %w#0, %w#1 : tensor<2xf32>, tensor<2xf32>, tensor<65xf32>, tensor<65xf32>
 }

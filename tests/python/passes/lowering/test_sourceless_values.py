@@ -62,6 +62,44 @@ def test_results_are_not_swapped(size: str, cpu: str) -> None:
     assert np.array_equal(updated, expected)
 
 
+@pytest.mark.one_of("cpu")
+@pytest.mark.parametrize("cpu", CPUS)
+@pytest.mark.parametrize("count", [2, 64, 65])
+def test_results_of_a_constant_are_not_swapped(count: int, cpu: str) -> None:
+    """One of up to 64 f32 goes into the dispatch; its first result is updated in part."""
+    t = f"tensor<{count}xf32>"
+    values = np.arange(count, dtype=np.float32) - 0.5
+    whole = "affine_map<(d0) -> (d0)>"
+    text = f"""
+func.func @main() -> ({t}, {t}) {{
+  %c = arith.constant dense<{values.tolist()}> : {t}
+  %half = arith.constant 0.5 : f32
+  %e = tensor.empty() : {t}
+  %v:2 = linalg.generic {{indexing_maps = [{whole}, {whole}, {whole}], iterator_types = ["parallel"]}}
+      ins(%c : {t}) outs(%e, %e : {t}, {t}) {{
+  ^bb0(%a: f32, %o: f32, %p: f32):
+    %x = arith.mulf %a, %half : f32
+    %y = arith.subf %half, %a : f32
+    linalg.yield %x, %y : f32, f32
+  }} -> ({t}, {t})
+  %s = tensor.extract_slice %v#0[1] [1] [1] : {t} to tensor<1xf32>
+  %f = tensor.empty() : tensor<1xf32>
+  %d = linalg.generic {{indexing_maps = [{whole}, {whole}], iterator_types = ["parallel"]}}
+      ins(%s : tensor<1xf32>) outs(%f : tensor<1xf32>) {{
+  ^bb0(%a: f32, %o: f32):
+    %x = arith.addf %a, %a : f32
+    linalg.yield %x : f32
+  }} -> tensor<1xf32>
+  %w = tensor.insert_slice %d into %v#0[1] [1] [1] : tensor<1xf32> into {t}
+  return %v#1, %w : {t}, {t}
+}}"""
+    differences, updated = run(text, cpu)
+    expected = values / 2
+    expected[1] *= 2
+    assert np.array_equal(differences, 0.5 - values)
+    assert np.array_equal(updated, expected)
+
+
 def _sum(name: str, made: str, combined: str, element: str) -> str:
     """Of 2 x 8 over the second dimension, from one; ``made`` defines %f."""
     t, r = f"tensor<2x8x{element}>", f"tensor<2x{element}>"
