@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from ....dialects import ir
 from ....dialects.headrace import MOVING_COLLECTIVES, MovingCollectiveOp, as_moving
 from ....dialects.ops.base import WIDE_REASON
-from ....dialects.ops.collectives import build_collective, build_reduction, reduction_bytes
-from ....dialects.ops.constraints import element_type_of, is_wide_float, shape_of, tensor_bytes
-from ....dialects.upstream.stablehlo import i64_array, splat_element
+from ....dialects.ops.collectives import build_collective
+from ....dialects.ops.constraints import element_type_of, shape_of, tensor_bytes
 from ...analysis.replication import ReplicationAnalysis
-from ...analysis.stablehlo_reductions import find_reduction
-from ...rewriting import Miss, Pattern, Rewriter
+from ...rewriting import Pattern, Rewriter
 from .byte_cut import narrowest_cut
+from .extrema import Extremum, extremum
 from .neighbours import MOST_OPS, last_first, neighbours, reached
 from .parts import (
     Dims,
@@ -41,7 +40,7 @@ class NarrowerPlace:
 
     cut: tuple[ir.Value, ...]
     places: dict[ir.Value, Place]
-    extrema: dict[ir.Value, str]
+    extrema: dict[ir.Value, Extremum]
 
     def is_varying(self, value: ir.Value, place: Place, dims: Dims) -> bool:
         """Whether an op with ``place`` in its result reads another part of ``value`` on
@@ -96,15 +95,14 @@ class _NarrowestPlace(Pattern[NarrowerPlace]):
         view: MovingCollectiveOp,
         start: ir.Value,
         places: dict[ir.Value, Place],
-        extrema: dict[ir.Value, str],
+        extrema: dict[ir.Value, Extremum],
         next_of: dict[ir.Value, list[ir.Value]],
         ends: dict[ir.Value, None],
     ) -> NarrowerPlace | None:
         sizes: dict[ir.Value, int | None] = {}
         for value, place in places.items():
             if value in extrema:
-                size = tensor_bytes(value.type)
-                sizes[value] = None if size is None else reduction_bytes(view, size)
+                sizes[value] = extrema[value].received_bytes(view)
             else:
                 sizes[value] = self._bytes(view, value, place)
         cut = narrowest_cut(sizes, next_of, [start], list(ends))
@@ -113,7 +111,7 @@ class _NarrowestPlace(Pattern[NarrowerPlace]):
             return None
         if sum(sizes[value] or 0 for value in cut) >= before:
             return None
-        kept = {value: kind for value, kind in extrema.items() if value in cut}
+        kept = {value: found for value, found in extrema.items() if value in cut}
         return NarrowerPlace(tuple(cut), places, kept)
 
     def _across(
@@ -211,7 +209,7 @@ class SinkCollective(_NarrowestPlace):
             return None
         start = op.results[0]
         places: dict[ir.Value, Place] = {start: view.dims}
-        extrema: dict[ir.Value, str] = {}
+        extrema: dict[ir.Value, Extremum] = {}
         next_of: dict[ir.Value, list[ir.Value]] = {}
         ends: dict[ir.Value, None] = {}
         moved = {user: user.results[0] for user in reached(op)}
@@ -219,8 +217,8 @@ class SinkCollective(_NarrowestPlace):
             place = self._place_of(view, user, places, extrema)
             if place is not None:
                 places[result] = place
-            elif (kind := _extremum(view, user, places)) is not None:
-                places[result], extrema[result] = {}, kind
+            elif found := extremum(view, user, places.get(user.operands[0])):
+                places[result], extrema[result] = {}, found
                 ends[result] = None
         for value in places:
             if value in extrema:
@@ -238,7 +236,7 @@ class SinkCollective(_NarrowestPlace):
         view: MovingCollectiveOp,
         op: ir.Operation,
         places: dict[ir.Value, Place],
-        extrema: dict[ir.Value, str],
+        extrema: dict[ir.Value, Extremum],
     ) -> Place | None:
         """Where the dimensions are in the op's result, if it can be computed on parts."""
         found: Place | None = None
@@ -280,10 +278,8 @@ class SinkCollective(_NarrowestPlace):
             assert producer is not None
             ip = rewriter.before(producer)
             if value in match.extrema:
-                kind = match.extrema[value]
-                whole = build_reduction(view, part, kind, loc=producer.location, ip=ip).operation
-                rewriter.created(whole)
-                rewriter.replace_uses(value, whole.results[0])
+                whole = match.extrema[value].over_group(view, part, producer, rewriter)
+                rewriter.replace_uses(value, whole)
             else:
                 sent = self._send(view, part, match.places[value], ip, rewriter)
                 rewriter.replace_uses(value, sent)
@@ -372,21 +368,3 @@ def _follow(place: Place, dims: Dims) -> Place | None:
     results = {o: d for d, o in dims.items() if o is not None}
     found = {name: results[o] for name, o in place.items() if o in results}
     return found if len(found) == len(place) else None
-
-
-def _extremum(
-    view: MovingCollectiveOp, op: ir.Operation, places: dict[ir.Value, Place]
-) -> str | None:
-    """``max`` or ``min`` where the op is that of a gathered value along the gathered
-    dimension at least, from a constant on. Not of fp8, which no channel reduces."""
-    if op.name != "stablehlo.reduce" or len(op.operands) != 2 or view.gathered_dim is None:
-        return None
-    place, kind = places.get(op.operands[0]), find_reduction(op)
-    # Extrema have no place.
-    if not place or isinstance(kind, Miss) or kind[0] not in ("max", "min"):
-        return None
-    if not is_wide_float(kind[1]) and not isinstance(kind[1], ir.IntegerType):
-        return None
-    if place["dim"] not in i64_array(op, "dimensions") or splat_element(op.operands[1]) is None:
-        return None
-    return kind[0]

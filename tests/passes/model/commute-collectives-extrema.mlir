@@ -164,3 +164,39 @@ func.func @too_many(%x: tensor<1x4xbf16>, %s: tensor<bf16> {headrace.sharding = 
   %q = "headrace.quantize"(%g, %s) {operandSegmentSizes = array<i32: 1, 1>, saturate = true, scale_mode = "divide"} : (tensor<4x4xbf16>, tensor<bf16>) -> tensor<4x4xf8E4M3FN>
   return %q, %m : tensor<4x4xf8E4M3FN>, tensor<4xbf16>
 }
+
+// -----
+
+// The amax of bf16 values that are widened first is a bf16: that is sent, and no bit is lost.
+// CHECK-LABEL: @widened(
+// CHECK: %[[L:.*]] = stablehlo.reduce({{.*}}) applies stablehlo.maximum across dimensions = [0] : (tensor<8x4xf32>, tensor<f32>) -> tensor<4xf32>
+// CHECK-NEXT: %[[N:.*]] = stablehlo.convert %[[L]] : (tensor<4xf32>) -> tensor<4xbf16>
+// CHECK-NEXT: %[[M:.*]] = "headrace.all_reduce"(%[[N]]) {{.*}}reduction = "max"{{.*}} -> tensor<4xbf16>
+// CHECK-NEXT: %[[W:.*]] = stablehlo.convert %[[M]] : (tensor<4xbf16>) -> tensor<4xf32>
+func.func @widened(%x: tensor<8x4xbf16>, %s: tensor<f32> {headrace.sharding = "{replicated}"}) -> (tensor<32x4xf8E4M3FN>, tensor<4xf32>) {
+  %g = "headrace.all_gather"(%x) {dim = 0 : i64, pipelined = false, replica_groups = dense<[[0,1,2,3]]> : tensor<1x4xi64>} : (tensor<8x4xbf16>) -> tensor<32x4xbf16>
+  %c = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %w = stablehlo.convert %g : (tensor<32x4xbf16>) -> tensor<32x4xf32>
+  %a = stablehlo.abs %w : tensor<32x4xf32>
+  %m = stablehlo.reduce(%a init: %c) applies stablehlo.maximum across dimensions = [0] : (tensor<32x4xf32>, tensor<f32>) -> tensor<4xf32>
+  %q = "headrace.quantize"(%w, %s) {operandSegmentSizes = array<i32: 1, 1>, saturate = true, scale_mode = "divide"} : (tensor<32x4xf32>, tensor<f32>) -> tensor<32x4xf8E4M3FN>
+  return %q, %m : tensor<32x4xf8E4M3FN>, tensor<4xf32>
+}
+
+// -----
+
+// From a number that bf16 does not hold, or of values that are computed in f32: sent as f32.
+// CHECK-LABEL: @not_widened(
+// CHECK-COUNT-2: "headrace.all_reduce"{{.*}} -> tensor<4xf32>
+func.func @not_widened(%x: tensor<32x4xbf16>, %s: tensor<f32> {headrace.sharding = "{replicated}"}) -> (tensor<128x4xf8E4M3FN>, tensor<4xf32>, tensor<4xf32>) {
+  %g = "headrace.all_gather"(%x) {dim = 0 : i64, pipelined = false, replica_groups = dense<[[0,1,2,3]]> : tensor<1x4xi64>} : (tensor<32x4xbf16>) -> tensor<128x4xbf16>
+  %c = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %d = stablehlo.constant dense<1.0e-12> : tensor<f32>
+  %w = stablehlo.convert %g : (tensor<128x4xbf16>) -> tensor<128x4xf32>
+  %a = stablehlo.abs %w : tensor<128x4xf32>
+  %m = stablehlo.reduce(%a init: %d) applies stablehlo.maximum across dimensions = [0] : (tensor<128x4xf32>, tensor<f32>) -> tensor<4xf32>
+  %e = stablehlo.exponential %w : tensor<128x4xf32>
+  %n = stablehlo.reduce(%e init: %c) applies stablehlo.maximum across dimensions = [0] : (tensor<128x4xf32>, tensor<f32>) -> tensor<4xf32>
+  %q = "headrace.quantize"(%w, %s) {operandSegmentSizes = array<i32: 1, 1>, saturate = true, scale_mode = "divide"} : (tensor<128x4xf32>, tensor<f32>) -> tensor<128x4xf8E4M3FN>
+  return %q, %m, %n : tensor<128x4xf8E4M3FN>, tensor<4xf32>, tensor<4xf32>
+}

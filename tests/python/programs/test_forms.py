@@ -17,8 +17,8 @@ NAMES = sorted(path.parent.name for path in FORMS.glob("*/case.json"))
 # Blocks along the contraction cannot leave the sum: their dots are not scaled yet.
 BLOCKS = ("block_dq_gather", "block_matmul", "gather_block")
 QUICK = ("gather_block", "gather_token", "int8_dq_gather")
-# What is sent, in parts of the payload: scales, and in the scan the amax of each channel.
-SENT = {"scan_token_channel": 1.07}
+# What is sent, with scales, in parts of the payload.
+MOST = 1.04
 
 
 @cache
@@ -41,7 +41,7 @@ def test_wire(name: str, target: str) -> None:
         sum(entry["bytes"] for entry in sent if entry["element_type"] == element)
         for element in case(name)["wire"]
     )
-    assert payload + sum(scales) <= SENT.get(name, 1.04) * payload
+    assert payload + sum(scales) <= MOST * payload
 
 
 @pytest.mark.parametrize("name", NAMES)
