@@ -66,7 +66,9 @@ class OwnBuffers(Pass):
 class _Function:
     def __init__(self, module: ir.Operation, function: ir.Operation, several: bool) -> None:
         self._ops = [op for block in function.regions[0].blocks for op in ir.operations_of(block)]
-        self._devices = devices_of_values(module, function)
+        # On one device they only tell which transfers are none.
+        transfers = several or any(op.name == "flow.tensor.transfer" for op in self._ops)
+        self._devices = devices_of_values(module, function) if transfers else {}
         self._several = several
         self._readers = LaterReaders(function, self._devices)
 

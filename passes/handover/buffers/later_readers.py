@@ -61,10 +61,9 @@ class LaterReaders:
         They are operands that ``op``, or a dispatch region that it is, may
         write into, or those of branches by which what is written comes in.
         """
-        sources = ir.all_operands(op)
-        return _each_once(
-            found for use in _updated(op) for found in self._exposed(use, op, sources, {})
-        )
+        updated = _updated(op)
+        sources = ir.all_operands(op) if updated else []
+        return _each_once(found for use in updated for found in self._exposed(use, op, sources, {}))
 
     def borrowed(self, op: ir.Operation) -> list[Use]:
         """The uses by which ``op`` would write into what a caller owns: an argument of

@@ -62,9 +62,13 @@ class _NarrowestPlace(Pattern[NarrowerPlace]):
         self._analysis = analysis
 
     def _may_move(self, view: MovingCollectiveOp) -> bool:
-        """Not where a device gets zeros, of which an op may make something else."""
+        """Not where a device gets zeros, of which an op may make something else; nor, as
+        there is hardly anything narrower, with elements of one byte."""
         types = (view.operands[0].type, view.results[0].type)
         if None in map(tensor_bytes, types) or not view.groups:
+            return False
+        element = element_type_of(view.operands[0])
+        if isinstance(element, ir.FloatType | ir.IntegerType) and element.width <= 8:
             return False
         zeros = view.zeroed_devices(self._analysis.devices)
         return view.names_every_device or (self._analysis.states_devices and not zeros)
