@@ -131,6 +131,10 @@ DYNAMIC_PACKING = Quirk(
 DYNAMIC_RESHAPE = Quirk("stablehlo.dynamic_reshape has no lowering.")
 F4_CONVERTS = Quirk("f4E2M1FN is not converted to from f16 and f64.")
 FP8_CONVERTS_ON_CUDA = Quirk("fp8 is not converted to or from before sm_89.")
+FP8_GATHER = Quirk(
+    "On CPUs a vector of fp8 elements that are gathered from computed places is not translated to "
+    "LLVM."
+)
 FP8_MATMUL_WITHOUT_MMA = Quirk(
     "An fp8 matmul of a few rows or columns finds no mma.sync, and ends in fp8 converts that fail."
 )

@@ -75,7 +75,7 @@ def compare(
         for number, output in enumerate(program.outputs):
             expected = reference.results[place][number]
             spread = [run[place][number] for run in runs]
-            wrong, loose = differences(results[number], expected, spread)
+            wrong, loose = differences(results[number], expected, spread, program.cpu)
             if wrong:
                 return_ = f"{output.name} {output.type.dtype}{list(output.type.shape)}: {wrong}"
                 outcome = Outcome("wrong", return_)
@@ -86,15 +86,20 @@ def compare(
     return outcome
 
 
-def differences(got: Array, expected: Array, disturbed: Sequence[Array]) -> tuple[str, float]:
+def differences(
+    got: Array, expected: Array, disturbed: Sequence[Array], cpu: str = "host"
+) -> tuple[str, float]:
     """What is wrong, or nothing; and the share of loosely judged elements."""
     if got.shape != expected.shape or got.dtype != expected.dtype:
         return f"is {got.dtype}{list(got.shape)}, not {expected.dtype}{list(expected.shape)}", 0.0
     with np.errstate(all="ignore"):
         a, e = got.astype(np.float64), expected.astype(np.float64)
         runs = [run.astype(np.float64) for run in disturbed]
-        # XLA's CPU code flushes what is below the smallest normal f32 to zero.
-        tiny = (np.abs(a) < 2.0**-126) & (np.abs(e) < 2.0**-126)
+        # XLA's CPU code flushes what is below the smallest normal f32 to zero, and IREE's
+        # function for CPUs without F16C what is below that of f16.
+        is_flushed = got.dtype == np.float16 and cpu in ("generic", "x86-64-v2")
+        smallest = 2.0**-14 if is_flushed else 2.0**-126
+        tiny = (np.abs(a) < smallest) & (np.abs(e) < smallest)
         same = (a == e) | (np.isnan(a) & np.isnan(e)) | tiny
         tolerance = np.zeros_like(e)
         for run in runs:
