@@ -236,6 +236,7 @@ STAGES: dict[str, tuple[Entry, ...]] = {
         # On the final ops of loops: what decodes an operand comes before, not beside.
         step("align-collectives"),
         # Before anything is fused, and goes into regions.
+        step("hold-gathered-slices"),
         step("hold-sourceless-values"),
         step("hold-crossed-reductions"),
     ),

@@ -131,14 +131,14 @@ DYNAMIC_PACKING = Quirk(
 DYNAMIC_RESHAPE = Quirk("stablehlo.dynamic_reshape has no lowering.")
 F4_CONVERTS = Quirk("f4E2M1FN is not converted to from f16 and f64.")
 FP8_CONVERTS_ON_CUDA = Quirk("fp8 is not converted to or from before sm_89.")
-FP8_GATHER = Quirk(
-    "On CPUs a vector of fp8 elements that are gathered from computed places is not translated to "
-    "LLVM."
-)
 FP8_MATMUL_WITHOUT_MMA = Quirk(
     "An fp8 matmul of a few rows or columns finds no mma.sync, and ends in fp8 converts that fail."
 )
 FP8_RESOURCE = Quirk("Resources of fp8 cannot be written: 'unhandled float element bit width 8'.")
+GATHER_OF_SLICE = Quirk(
+    "On CPUs elements at computed places of a slice with steps are read as vectors, which are not "
+    "translated to LLVM."
+)
 INTEGER_TO_BF16 = Quirk(
     "Integers become bf16 by a call of __truncsfbf2, which is not there, on CPUs without bf16 "
     "instructions."

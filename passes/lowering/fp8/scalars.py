@@ -8,8 +8,6 @@ from ....dialects.ir.native_passes import run_native_pipeline
 from ....dialects.op_traits import FLOAT_CONVERTS, SCALAR_MOVES
 from ....dialects.upstream.arith import Scalars
 from ....dialects.upstream.contraction import contraction_loops
-from ....dialects.upstream.generic import GENERIC
-from ....dialects.upstream.linalg import TensorBuilder, with_element_type
 from ...targets.fp8_support import Fp8Support
 from .convert import from_fp8, to_fp8
 
@@ -20,9 +18,7 @@ def legalize_scalars(module: ir.Operation, support: Fp8Support) -> None:
     For one operation on fp8 values, f32 and a rounding give what fp8
     arithmetic would: f32 has more than twice the bits. The bodies of
     contractions are left alone: their operand types were chosen for the target.
-    Elements at computed places are read as integers: quirks.FP8_GATHER.
     """
-    _read_bits(module)
     found = [op for op in ir.walk(module) if _needs_help(op, support)]
     if any(isinstance(op.results[0].type, ir.RankedTensorType) for op in found):
         run_native_pipeline(module, "builtin.module(convert-elementwise-to-linalg)")
@@ -30,22 +26,6 @@ def legalize_scalars(module: ir.Operation, support: Fp8Support) -> None:
     for op in found:
         value = _rewritten(op, support)
         op.results[0].replace_all_uses_with(value)
-        op.erase()
-
-
-def _read_bits(module: ir.Operation) -> None:
-    i8 = ir.IntegerType.get_signless(8, module.context)
-    found = [op for op in ir.walk(module) if op.name == "tensor.extract"]
-    for op in found:
-        parent = None if op.parent is None else op.parent.operation
-        if fp8_format(op.results[0].type) is None or parent is None or parent.name != GENERIC:
-            continue
-        b = TensorBuilder(ir.InsertionPoint(parent), op.location)
-        source, *indices = op.operands
-        bits = b.op("tensor.bitcast", [source], with_element_type(source.type, i8))
-        s = Scalars(ir.InsertionPoint(op), op.location)
-        element = s.op("tensor.extract", [bits, *indices], i8)
-        op.results[0].replace_all_uses_with(s.op("arith.bitcast", [element], op.results[0].type))
         op.erase()
 
 

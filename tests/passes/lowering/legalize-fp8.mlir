@@ -176,25 +176,3 @@ func.func @contraction(%a: tensor<8x16xf8E4M3FN>, %b: tensor<8x16xf8E4M3FN>,
   } -> tensor<8x8xf32>
   return %y : tensor<8x8xf32>
 }
-
-// -----
-
-// An element at a computed place is read as an integer: quirks.FP8_GATHER. So are others in a
-// body, and no other type.
-// CHECK-LABEL: func.func @gathered
-// CHECK: %[[B:.*]] = tensor.bitcast %arg0 : tensor<8xf8E5M2> to tensor<8xi8>
-// CHECK: linalg.generic
-// CHECK: %[[E:.*]] = tensor.extract %[[B]][%{{.*}}] : tensor<8xi8>
-// CHECK-NEXT: %[[Q:.*]] = arith.bitcast %[[E]] : i8 to f8E5M2
-// CHECK: tensor.extract %arg2[%{{.*}}] : tensor<8xf32>
-// CHECK: linalg.yield %[[Q]]
-func.func @gathered(%x: tensor<8xf8E5M2>, %i: tensor<4xindex>, %w: tensor<8xf32>) -> tensor<4xf8E5M2> {
-  %e = tensor.empty() : tensor<4xf8E5M2>
-  %y = linalg.generic {indexing_maps = [affine_map<(d) -> (d)>, affine_map<(d) -> (d)>], iterator_types = ["parallel"]} ins(%i : tensor<4xindex>) outs(%e : tensor<4xf8E5M2>) {
-  ^bb0(%p: index, %o: f8E5M2):
-    %q = tensor.extract %x[%p] : tensor<8xf8E5M2>
-    %v = tensor.extract %w[%p] : tensor<8xf32>
-    linalg.yield %q : f8E5M2
-  } -> tensor<4xf8E5M2>
-  return %y : tensor<4xf8E5M2>
-}

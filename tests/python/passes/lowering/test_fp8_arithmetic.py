@@ -207,36 +207,3 @@ func.func @m(%a: {lhs}, %b: {rhs}) -> {out} {{
     got = run("m", a, b).astype(np.float32)
     assert np.isnan(got[:, 0]).all()
     assert (got[:, 1:] == 256).all()
-
-
-@pytest.mark.each_cpu(by="")
-@pytest.mark.parametrize("fp8", FP8)
-def test_gathers(fp8: str) -> None:
-    """Of all codes by index, NaN for an index below 0: as JAX's take_along_axis writes it."""
-    nan = "0x80" if fp8.endswith("FNUZ") else "0x7F" if fp8 == "f8E4M3FN" else "0x7E"
-    d = "affine_map<(d) -> (d)>"
-    text = f"""
-func.func @take(%b: tensor<256xi8>, %i: tensor<512xi32>) -> tensor<512xi8> {{
-  %x = tensor.bitcast %b : tensor<256xi8> to tensor<256x{fp8}>
-  %nan = arith.constant {nan} : {fp8}
-  %z = arith.constant 0 : i32
-  %e = tensor.empty() : tensor<512x{fp8}>
-  %y = linalg.generic {{indexing_maps = [{d}, {d}], iterator_types = ["parallel"]}}
-      ins(%i : tensor<512xi32>) outs(%e : tensor<512x{fp8}>) {{
-  ^bb0(%p: i32, %o: {fp8}):
-    %c = arith.cmpi sge, %p, %z : i32
-    %m = arith.maxsi %p, %z : i32
-    %k = arith.index_cast %m : i32 to index
-    %q = tensor.extract %x[%k] : tensor<256x{fp8}>
-    %r = arith.select %c, %q, %nan : {fp8}
-    linalg.yield %r : {fp8}
-  }} -> tensor<512x{fp8}>
-  %w = tensor.bitcast %y : tensor<512x{fp8}> to tensor<512xi8>
-  return %w : tensor<512xi8>
-}}
-"""
-    codes = np.arange(256, dtype=np.uint8)
-    places = np.random.default_rng(0).permutation(np.arange(-256, 256)).astype(np.int32)
-    got = CpuProgram(text, "cpu")("take", codes, places)
-    want = np.where(places < 0, int(nan, 16), np.maximum(places, 0)).astype(np.uint8)
-    assert np.array_equal(got.view(np.uint8), want)
