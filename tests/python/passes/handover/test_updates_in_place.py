@@ -134,7 +134,12 @@ def test_stock_is_wrong() -> None:
     found = check_stream(stream)
     assert len(found) >= len(IN_ONE_DISPATCH)
     assert all("rows_before_dispatch" in f or "writes" in f for f in found)
-    assert wrong(graphs, Program(vmfb), "f32") == list(FAULTY)
+    program, seen = Program(vmfb), dict[str, None]()
+    # What overlaps in one dispatch is right where its workgroups happen to run in order.
+    for _ in range(10):
+        seen |= dict.fromkeys(wrong(graphs, program, "f32"))
+    assert set(LATE) <= set(seen) <= set(FAULTY)
+    assert any(name in seen for name in IN_ONE_DISPATCH)
 
 
 @pytest.mark.parametrize("name", AGAIN)
