@@ -11,6 +11,7 @@ import math
 from . import ir
 from .device_counts import COUNTS
 from .ops.constraints import MAX_DEVICE_COUNT
+from .upstream.tensor import reassociation
 
 _SHARDINGS = ("mhlo.sharding", "headrace.sharding")
 # Of which kind they are on any op, and what that is called.
@@ -142,10 +143,7 @@ def _check_dimension(op: ir.Operation) -> None:
 
 def _check_groups(reshape: ir.Operation) -> None:
     """MLIR's verifier takes groups of dimensions that are not there."""
-    groups = [
-        [ir.IntegerAttr(dim).value for dim in ir.ArrayAttr(group)]
-        for group in ir.ArrayAttr(reshape.attributes["reassociation"])
-    ]
+    groups = reassociation(reshape)
     narrow, wide = sorted((v.type for v in (reshape.operands[0], reshape.results[0])), key=_rank)
     # From or to a scalar there is no group.
     if _rank(narrow) and [dim for group in groups for dim in group] != [*range(_rank(wide))]:

@@ -23,21 +23,21 @@ _TYPE = re.compile(r">\s*:\s*(?:tensor|vector)<([^>]*)")
 
 
 @dataclass(frozen=True)
-class TextFault:
+class TextError:
     """What is wrong, and where in the text."""
 
     start: int
     message: str
 
 
-def text_error(text: str) -> TextFault | None:
+def text_error(text: str) -> TextError | None:
     """The first such error, None if there is none."""
     if (literal := encoding_error(text)) is not None:
-        return TextFault(literal.start(), "a string is no UTF-8")
+        return TextError(literal.start(), "a string is no UTF-8")
     for constant in _COMPLEX.finditer(text):
         type_ = _TYPE.search(text, constant.end())
         if type_ is not None and "complex<" not in type_[1]:
-            return TextFault(constant.start(), "complex elements of a type that is not complex")
+            return TextError(constant.start(), "complex elements of a type that is not complex")
     return None
 
 

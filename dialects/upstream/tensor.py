@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .. import ir
+from ..op_traits import VIEWS
 from .linalg import DYNAMIC as DYNAMIC, TensorBuilder, dims_map, tensor_type
 
 
@@ -30,6 +31,20 @@ def with_sizes(type_: ir.Type, sizes: dict[int, int]) -> ir.RankedTensorType:
     """The tensor type with other sizes in the given dimensions."""
     shape = ir.RankedTensorType(type_).shape
     return with_shape(type_, [sizes.get(dim, size) for dim, size in enumerate(shape)])
+
+
+def reassociation(reshape: ir.Operation) -> list[list[int]]:
+    """The groups of dimensions that a collapse merges, or an expand makes."""
+    return [
+        [ir.IntegerAttr(dim).value for dim in ir.ArrayAttr(group)]
+        for group in ir.ArrayAttr(reshape.attributes["reassociation"])
+    ]
+
+
+def is_slice(value: ir.Value) -> bool:
+    """Whether it is an extracted slice, or a view of one."""
+    op = ir.producer_behind(value, VIEWS)
+    return op is not None and op.name == "tensor.extract_slice"
 
 
 def dynamic_sizes(b: TensorBuilder, value: ir.Value) -> list[ir.Value]:

@@ -7,10 +7,9 @@ from typing import ClassVar
 
 from ...dialects import ir
 from ...dialects.iree.barriers import hold
-from ...dialects.op_traits import VIEWS
 from ...dialects.upstream.generic import GENERIC
 from ...dialects.upstream.linalg import TensorBuilder
-from ...dialects.upstream.tensor import dynamic_sizes
+from ...dialects.upstream.tensor import dynamic_sizes, is_slice
 from ..base import Pass
 
 
@@ -48,9 +47,6 @@ def _hold_slices(generic: ir.Operation) -> None:
         if op.name != "tensor.extract":
             continue
         source = op.operands[0]
-        if source not in held:
-            producer = ir.producer_behind(source, VIEWS)
-            if producer is None or producer.name != "tensor.extract_slice":
-                continue
+        if source not in held and is_slice(source):
             held[source], _ = hold(b, source, dynamic_sizes(b, source))
-        op.operands[0] = held[source]
+        op.operands[0] = held.get(source, source)

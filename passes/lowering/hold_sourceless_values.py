@@ -46,36 +46,42 @@ class HoldSourcelessValues(Pass):
     name: ClassVar[str] = "hold-sourceless-values"
 
     def run(self, module: ir.Operation) -> None:
-        # Made of splats and indices; made of small constants, too.
-        uniform: dict[ir.Value, None] = {}
-        sourceless: dict[ir.Value, None] = {}
+        # Each with whether it is made of splats and indices alone.
+        sourceless: dict[ir.Value, bool] = {}
         for op in ir.walk(module):
-            for made, most in ((uniform, 0), (sourceless, _INLINED_BYTES)):
-                if _adds_no_source(op, most) and all(v in made for v in _read(op, made)):
-                    made |= dict.fromkeys(op.results)
-            is_dispatch = len(op.results) > 1 and op.name.startswith(_DISPATCHED)
-            if is_dispatch and op.results[0] in sourceless:
-                _hold_results(op)
+            read = _read(op, sourceless) if _adds_no_source(op) else None
+            if read is not None and all(v in sourceless for v in read):
+                is_uniform = not _is_sized(op) and all(sourceless[v] for v in read)
+                sourceless |= dict.fromkeys(op.results, is_uniform)
+                if len(op.results) > 1 and op.name.startswith(_DISPATCHED):
+                    _hold_results(op)
             if _reduces(op):
-                _hold_inputs(op, uniform)
+                _hold_inputs(op, sourceless)
         for op in [op for op in ir.walk(module) if op.name == GENERIC]:
             if terms := _uniform_terms(op):
                 _read_terms(op, terms)
 
 
-def _adds_no_source(op: ir.Operation, most: int) -> bool:
-    """Whether an op, or a constant of at most so many bytes, is made in its user's
-    dispatch, or may be, if all that it reads is."""
+def _adds_no_source(op: ir.Operation) -> bool:
+    """Whether an op, or a constant, is made in its user's dispatch, or may be, if
+    all that it reads is."""
     if op.name == "arith.constant":
-        value: ir.Attribute = op.attributes["value"]
-        if isinstance(value, ir.DenseElementsAttr) and value.is_splat:
-            return True
-        size = tensor_bytes(op.results[0].type) if _is_ranked(op.results[0]) else None
-        return size is not None and size <= most
+        if not _is_sized(op):
+            return _is_ranked(op.results[0])
+        size = tensor_bytes(op.results[0].type)
+        return size is not None and size <= _INLINED_BYTES
     return len(op.results) > 0 and op.name.startswith(("tensor.", *_DISPATCHED))
 
 
-def _read(op: ir.Operation, sourceless: dict[ir.Value, None]) -> list[ir.Value]:
+def _is_sized(op: ir.Operation) -> bool:
+    """Whether it is a constant with an element for each place, and no splat."""
+    if op.name != "arith.constant" or not _is_ranked(op.results[0]):
+        return False
+    value: ir.Attribute = op.attributes["value"]
+    return not (isinstance(value, ir.DenseElementsAttr) and value.is_splat)
+
+
+def _read(op: ir.Operation, sourceless: dict[ir.Value, bool]) -> list[ir.Value]:
     """The tensors that an op reads from outside; in its regions too, if its
     operands are sourceless."""
     found = [v for v in op.operands if _is_ranked(v)]
@@ -114,11 +120,11 @@ def _reduces(op: ir.Operation) -> bool:
     return op.name != GENERIC or not is_parallel(op)
 
 
-def _hold_inputs(op: ir.Operation, sourceless: dict[ir.Value, None]) -> None:
-    """Where all inputs are sourceless; or one that IREE sums up on its own, to
+def _hold_inputs(op: ir.Operation, sourceless: dict[ir.Value, bool]) -> None:
+    """Where all inputs are made of splats and indices; or one that IREE sums up on its own, to
     correct a product for the other's zero point."""
     tensors = [(i, v) for i, v in enumerate(inputs_of(op)) if _is_ranked(v)]
-    made = [(i, v) for i, v in tensors if v in sourceless]
+    made = [(i, v) for i, v in tensors if sourceless.get(v)]
     if len(made) < len(tensors) and "quantized" not in op.name:
         return
     for index, value in made:

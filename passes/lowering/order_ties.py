@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ...dialects import ir
-from ...dialects.op_traits import VIEWS
 from ...dialects.upstream.arith import FLOAT_PREDICATES, INTEGER_PREDICATES, Scalars, float_width
 from ...dialects.upstream.linalg import tensor_type
+from ...dialects.upstream.tensor import is_slice
 from ..base import Pass
 
 
@@ -59,14 +59,9 @@ def _order_sort(op: ir.Operation) -> None:
         _yield_of(body).operands[0] = either
     op = _merge_equal(op)
     for index, operand in enumerate(op.operands):
-        if _is_slice(operand):
+        if is_slice(operand):
             s = Scalars(ir.InsertionPoint(op), op.location)
             op.operands[index] = s.op("util.optimization_barrier", [operand], operand.type)
-
-
-def _is_slice(value: ir.Value) -> bool:
-    op = ir.producer_behind(value, VIEWS)
-    return op is not None and op.name == "tensor.extract_slice"
 
 
 def _merge_equal(op: ir.Operation) -> ir.Operation:

@@ -8,7 +8,7 @@ from ....dialects import ir
 from ....dialects.ops.constraints import element_type_of, shape_of
 from ....dialects.upstream.linalg import TensorBuilder, with_element_type
 from ....dialects.upstream.stablehlo import i64_array, integer
-from ....dialects.upstream.tensor import dynamic_sizes, with_shape
+from ....dialects.upstream.tensor import dynamic_sizes, reassociation, with_shape
 from ...rewriting import Miss
 from .interface import (
     DYNAMIC,
@@ -43,8 +43,8 @@ class _Reassociation(_TensorMovement):
         before, result = data, shape_of(self.op.results[0])
         groups: list[tuple[list[int], list[int]]] = []
         position = 0
-        for dims in ir.ArrayAttr(self.op.attributes["reassociation"]):
-            run = slice(position, position + len(ir.ArrayAttr(dims)))
+        for dims in reassociation(self.op):
+            run = slice(position, position + len(dims))
             one = slice(len(groups), len(groups) + 1)
             groups.append(
                 (before[run], result[one])

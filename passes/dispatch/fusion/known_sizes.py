@@ -8,6 +8,7 @@ from ....dialects import ir
 from ....dialects.iree.dispatch import DispatchRegion
 from ....dialects.upstream.linalg import DYNAMIC, TensorBuilder, tensor_type
 from ....dialects.upstream.scf import constant_value
+from ....dialects.upstream.tensor import reassociation
 
 Size = int | ir.Value
 
@@ -63,13 +64,9 @@ def sizes_after(reshape: ir.Operation, sizes: Sequence[Size], b: TensorBuilder) 
         return [old if new == DYNAMIC else new for old, new in zip(sizes, shape, strict=True)]
     if reshape.name == "tensor.expand_shape":
         return sizes_of(reshape.results[0].type, list(reshape.operands)[1:])
-    groups = [
-        [ir.IntegerAttr(dim).value for dim in ir.ArrayAttr(group)]
-        for group in ir.ArrayAttr(reshape.attributes["reassociation"])
-    ]
     return [
         _product([sizes[dim] for dim in group], b) if size == DYNAMIC else size
-        for size, group in zip(shape, groups, strict=True)
+        for size, group in zip(shape, reassociation(reshape), strict=True)
     ]
 
 

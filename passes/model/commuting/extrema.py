@@ -68,9 +68,7 @@ def extremum(view: MovingCollectiveOp, op: ir.Operation, place: Place | None) ->
 def _exact_type(value: ir.Value) -> ir.Type:
     """The type that the elements of ``value`` were widened from, but for their signs."""
     own = element_type_of(value)
-    op = ir.defining_op(value)
-    while op is not None and op.name in _SIGN:
-        op = ir.defining_op(op.operands[0])
+    op = ir.producer_behind(value, _SIGN)
     if op is None or op.name != "stablehlo.convert" or not isinstance(own, ir.FloatType):
         return own
     source = element_type_of(op.operands[0])

@@ -9,6 +9,7 @@ from ....dialects.headrace import MOVING_COLLECTIVES, MovingCollectiveOp, as_mov
 from ....dialects.ops.base import WIDE_REASON
 from ....dialects.ops.collectives import build_collective
 from ....dialects.ops.constraints import element_type_of, shape_of, tensor_bytes
+from ...analysis.elementwise import element_bits
 from ...analysis.replication import ReplicationAnalysis
 from ...rewriting import Pattern, Rewriter
 from .byte_cut import narrowest_cut
@@ -21,6 +22,8 @@ from .parts import (
     is_uniform,
     operand_dims,
     other_sizes,
+    place_in_operand,
+    place_in_result,
     resized,
     shape_across,
     with_shape,
@@ -47,9 +50,7 @@ class NarrowerPlace:
         each side of the collective."""
         if value not in self.places or value in self.extrema:
             return False
-        return self.places[value] == {
-            name: o for name, d in place.items() if (o := dims[d]) is not None
-        }
+        return self.places[value] == place_in_operand(place, dims)
 
 
 class _NarrowestPlace(Pattern[NarrowerPlace]):
@@ -67,8 +68,7 @@ class _NarrowestPlace(Pattern[NarrowerPlace]):
         types = (view.operands[0].type, view.results[0].type)
         if None in map(tensor_bytes, types) or not view.groups:
             return False
-        element = element_type_of(view.operands[0])
-        if isinstance(element, ir.FloatType | ir.IntegerType) and element.width <= 8:
+        if element_bits(view.operands[0]) <= 8:
             return False
         zeros = view.zeroed_devices(self._analysis.devices)
         return view.names_every_device or (self._analysis.states_devices and not zeros)
@@ -179,7 +179,7 @@ class _NarrowestPlace(Pattern[NarrowerPlace]):
         for collective in near:
             rewriter.created(collective)
         for dead in (*producers, op) if self.to_part else (op, *producers):
-            if all(next(iter(result.uses), None) is None for result in dead.results):
+            if not ir.is_used(dead):
                 self._analysis.forget(dead)
                 rewriter.erase(dead)
 
@@ -248,7 +248,7 @@ class SinkCollective(_NarrowestPlace):
         for operand, of in zip(op.operands, dims, strict=True):
             if operand not in places or operand in extrema:
                 continue
-            place = None if of is None else _follow(places[operand], of)
+            place = None if of is None else place_in_result(places[operand], of)
             if place is None or (found is not None and place != found):
                 return None
             found = place
@@ -263,8 +263,7 @@ class SinkCollective(_NarrowestPlace):
                 continue
             if of is None or any(d not in of for d in found.values()):
                 return None
-            inner = {name: o for name, d in found.items() if (o := of[d]) is not None}
-            if not self._is_uniform(view, operand, inner):
+            if not self._is_uniform(view, operand, place_in_operand(found, of)):
                 return None
             if other_sizes(operand, of, found, shape, other) is None:
                 return None
@@ -272,8 +271,9 @@ class SinkCollective(_NarrowestPlace):
 
     def rewrite(self, op: ir.Operation, match: NarrowerPlace, rewriter: Rewriter) -> None:
         view = as_moving(op)
-        part = held(op.operands[0], rewriter.before(op))
-        done: dict[object, ir.Value] = {op.results[0]: part}
+        done: dict[object, ir.Value] = {
+            op.results[0]: held(op.operands[0], rewriter.before(op)),
+        }
         producers, near = last_first(op, match.places), neighbours(op)
         # All before the first is replaced: they are made of what the ops read now.
         parts = [self._across(view, value, match, done) for value in match.cut]
@@ -345,7 +345,7 @@ class LiftCollective(_NarrowestPlace):
             dims = operand_dims(op, number, grows=True)
             if dims is None or any(d not in dims for d in place.values()):
                 return None
-            inner = {name: o for name, d in place.items() if (o := dims[d]) is not None}
+            inner = place_in_operand(place, dims)
             if self._is_uniform(view, operand, inner):
                 if other_sizes(operand, dims, place, shape, other) is None:
                     return None
@@ -365,10 +365,3 @@ class LiftCollective(_NarrowestPlace):
         result = held(self._across(view, op.operands[0], match, done, ip), ip)
         rewriter.replace_uses(op.results[0], result)
         self._finish(op, last_first(op, match.places), near, rewriter)
-
-
-def _follow(place: Place, dims: Dims) -> Place | None:
-    """The place in a result of what has ``place`` in an operand."""
-    results = {o: d for d, o in dims.items() if o is not None}
-    found = {name: results[o] for name, o in place.items() if o in results}
-    return found if len(found) == len(place) else None

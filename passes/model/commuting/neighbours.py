@@ -7,10 +7,7 @@ from functools import cmp_to_key
 
 from ....dialects import ir
 from ....dialects.headrace import MOVING_COLLECTIVES
-from .parts import operand_dims
-
-# No quantization takes more ops than this.
-MOST_OPS = 200
+from .parts import MOST_OPS, operand_dims
 
 
 def reached(op: ir.Operation) -> list[ir.Operation]:

@@ -23,6 +23,7 @@ from ....dialects.ops.constraints import (
 )
 from ....dialects.upstream.linalg import TensorBuilder, with_element_type
 from ....dialects.upstream.stablehlo import i64_array, integer, splat_element
+from ...analysis.elementwise import element_bits
 from ...analysis.replication import ReplicationAnalysis
 from ...analysis.stablehlo_reductions import find_reduction
 from ...rewriting import Miss
@@ -34,8 +35,8 @@ Place: TypeAlias = Mapping[str, int]
 Dims: TypeAlias = Mapping[int, int | None]
 
 _QUANTIZATION = (QuantizeOp.OPERATION_NAME, DequantizeOp.OPERATION_NAME)
-# Uniform values that are made of more ops than this are taken to be others.
-_MOST_OPS = 200
+# How many ops are looked at from one: no quantization takes more.
+MOST_OPS = 200
 # In another order they give the same bits.
 _EXACT = ("max", "min", "umax", "umin", "and", "or", "xor")
 
@@ -127,6 +128,18 @@ def _leading(before: Sequence[int], after: Sequence[int], grows: bool) -> Dims:
     return found
 
 
+def place_in_operand(place: Place, dims: Dims) -> Place:
+    """What of ``place`` in an op's result an operand with those ``dims`` varies along."""
+    return {name: o for name, d in place.items() if (o := dims[d]) is not None}
+
+
+def place_in_result(place: Place, dims: Dims) -> Place | None:
+    """The place in an op's result of what has ``place`` in an operand with those ``dims``."""
+    results = {o: d for d, o in dims.items() if o is not None}
+    found = {name: results[o] for name, o in place.items() if o in results}
+    return found if len(found) == len(place) else None
+
+
 def shape_across(
     collective: MovingCollectiveOp, value: ir.Value, place: Place, *, to_part: bool
 ) -> list[int] | None:
@@ -158,7 +171,7 @@ def is_uniform(
     pending = [(value, tuple(dims))] if dims else []
     seen = dict.fromkeys(pending)
     for current, fixed in pending:
-        inner = _inner(current, fixed) if len(pending) < _MOST_OPS else None
+        inner = _inner(current, fixed) if len(pending) < MOST_OPS else None
         if inner is None:
             return False
         pending += [item for item in inner if item not in seen and item[1]]
@@ -240,8 +253,9 @@ def with_shape(
 def held(value: ir.Value, ip: ir.InsertionPoint) -> ir.Value:
     """A bf16 value rounded as on a wire, also if ops that compute it and ops that use it come
     to stand in one dispatch: quirks.BF16_ROUNDINGS_DROPPED."""
-    op = ir.defining_op(value)
-    if op is None or not isinstance(element_type_of(value), ir.BF16Type) or not _is_computed(op):
+    # Past what only moves data; what is in memory, or was, is rounded.
+    op = ir.producer_behind(value, REARRANGEMENTS)
+    if op is None or not isinstance(element_type_of(value), ir.BF16Type) or not _rounds(op):
         return value
     b = TensorBuilder(ip, op.location)
     f32 = with_element_type(value.type, ir.F32Type.get(value.context))
@@ -255,17 +269,7 @@ def held(value: ir.Value, ip: ir.InsertionPoint) -> ir.Value:
     return b.op("stablehlo.convert", [rounded], value.type)
 
 
-def _is_computed(op: ir.Operation) -> bool:
-    """Whether an op, or one before those that only move data, rounds; what is in memory, or
-    was, is rounded."""
-    while op.name in REARRANGEMENTS:
-        source = ir.defining_op(op.operands[0])
-        if source is None:
-            return False
-        op = source
+def _rounds(op: ir.Operation) -> bool:
     if op.name.startswith("headrace.") or op.name in CONSTANTS:
         return False
-    if op.name != "stablehlo.convert":
-        return True
-    source = element_type_of(op.operands[0])
-    return isinstance(source, ir.FloatType | ir.IntegerType) and source.width > 8
+    return op.name != "stablehlo.convert" or element_bits(op.operands[0]) > 8
