@@ -211,6 +211,7 @@ STAGES: dict[str, tuple[Entry, ...]] = {
     ),
     "stablehlo-input": (
         step("keep-integer-converts"),
+        step("keep-sorts"),
         step("iree-stablehlo-input-transformation-pipeline"),
     ),
     "loops": (

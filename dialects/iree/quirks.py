@@ -67,6 +67,10 @@ RESULT_YIELDED_TWICE = Quirk(
     "introduced with PR 20065",
 )
 SCATTER_UNCLAMPED = Quirk("A scattered window that does not fit is written outside of the buffer.")
+SORT_AS_TOP_K = Quirk(
+    "A descending sort of two operands, one of them an iota, is taken for a top-k of the other, "
+    "whatever is compared and wherever its slices begin."
+)
 SOURCELESS_CLONE = Quirk(
     "A dispatch without tensor operands is cloned where a result is copied or transferred, and "
     "the clone's first result taken, whichever was copied.",

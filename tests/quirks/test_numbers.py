@@ -86,6 +86,18 @@ func.func @sorted(%k: tensor<6xi32>, %v: tensor<6xi32>) -> (tensor<6xi32>, tenso
   }) : (tensor<6xi32>, tensor<6xi32>) -> (tensor<6xi32>, tensor<6xi32>)
   return %r#0, %r#1 : tensor<6xi32>, tensor<6xi32>
 }""",
+    "least": """
+func.func @least(%x: tensor<6xi32>) -> (tensor<3xi32>, tensor<3xi32>) {
+  %i = stablehlo.iota dim = 0 : tensor<6xi32>
+  %s:2 = "stablehlo.sort"(%x, %i) <{dimension = 0 : i64, is_stable = true}> ({
+  ^bb0(%a: tensor<i32>, %b: tensor<i32>, %c: tensor<i32>, %d: tensor<i32>):
+    %p = stablehlo.compare GT, %b, %a : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  }) : (tensor<6xi32>, tensor<6xi32>) -> (tensor<6xi32>, tensor<6xi32>)
+  %v = stablehlo.slice %s#0 [0:3] : (tensor<6xi32>) -> tensor<3xi32>
+  %j = stablehlo.slice %s#1 [0:3] : (tensor<6xi32>) -> tensor<3xi32>
+  return %v, %j : tensor<3xi32>, tensor<3xi32>
+}""",
     "top": """
 func.func @top(%x: tensor<1x6xf32>) -> (tensor<1x3xf32>, tensor<1x3xi32>) {
   %v, %i = chlo.top_k(%x, k = 3) : tensor<1x6xf32> -> (tensor<1x3xf32>, tensor<1x3xi32>)
@@ -228,6 +240,11 @@ def test_unsigned_operand_folded() -> None:
 def test_unstable_sort() -> None:
     keys, values = np.array([3, 1, 1, 1, 0, 1], np.int32), np.arange(6, dtype=np.int32)
     expect_equal(run("sorted", keys, values)[1], np.argsort(keys, kind="stable"))
+
+
+@canary
+def test_sort_as_top_k() -> None:
+    expect_equal(run("least", np.array([5, 3, 4, 0, 1, 2], np.int32)), [[0, 1, 2], [3, 4, 5]])
 
 
 @canary

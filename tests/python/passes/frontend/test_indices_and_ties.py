@@ -117,6 +117,7 @@ TIES: dict[str, Function] = {
     "top-k": lambda x, y: (lax.top_k(x, 3), lax.top_k(y, 5), lax.top_k(x.astype(BF16), 6)),
     "top-k of f16": lambda x, y: lax.top_k(x.astype(jnp.float16).T, 2),
     "top-k of all": lambda x, y: lax.top_k(jnp.full((4,), -jnp.inf), 4),
+    "top-k of positions": lambda x, y: (lax.top_k(jnp.arange(5), 2), lax.top_k(jnp.arange(6.0), 3)),
     "least": lambda x, y: lax.top_k(jnp.full((4,), -128, jnp.int8) + y[0, 0] * 0, 3),
 }
 
