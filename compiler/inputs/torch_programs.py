@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...dialects import ir
-from ...passes.pipeline import Instrumentation
+from ...passes.pipeline import Instrumentation, Step
 from .. import pipelines
 from ..pipelines import Settings
 from ..unlowered import check_torch_lowered
@@ -39,6 +39,12 @@ def lower_torch(contents: Contents, target: str, hooks: Sequence[Instrumentation
 
 class _LoweredCheck(Instrumentation):
     """What torch-mlir has left is named before types are converted, which hides it."""
+
+    def before(self, step: Step, module: ir.Operation) -> None:
+        """Of types that contradict each other torch-mlir makes an invalid cast, on which
+        MLIR's canonicalization need not end."""
+        if step.name == "canonicalize":
+            ir.verify_natively(module)
 
     def stage_ends(self, stage: str, module: ir.Operation) -> None:
         if stage == "torch":

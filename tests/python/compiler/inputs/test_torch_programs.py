@@ -111,6 +111,29 @@ func.func @transformed(%x: !torch.vtensor<[4,16],ui8>) -> !torch.vtensor<[4,9],c
     assert first.line == 5
 
 
+def test_sizes_that_contradict_each_other() -> None:
+    """One row is padded, and none is said to be: MLIR's canonicalization would not end on it."""
+    image, kernel = "!torch.vtensor<[2,3,8,8],f32>", "!torch.vtensor<[3,1,3,3],f32>"
+    result, pair = "!torch.vtensor<[2,3,6,6],f32>", "!torch.list<int>"
+    text = f"""
+func.func @padded(%x: {image}, %w: {kernel}) -> {result} {{
+  %none = torch.constant.none
+  %0 = torch.constant.int 0
+  %1 = torch.constant.int 1
+  %3 = torch.constant.int 3
+  %ones = torch.prim.ListConstruct %1, %1 : (!torch.int, !torch.int) -> {pair}
+  %padding = torch.prim.ListConstruct %1, %0 : (!torch.int, !torch.int) -> {pair}
+  %y = torch.aten.conv2d %x, %w, %none, %ones, %padding, %ones, %3 : {image}, {kernel},
+    !torch.none, {pair}, {pair}, {pair}, !torch.int -> {result}
+  return %y : {result}
+}}"""
+    with pytest.raises(headrace.HeadraceError) as caught:
+        headrace.compile(text, target="cpu", emit="mlir")
+    (first, *_) = caught.value.diagnostics
+    assert first.line == 9
+    assert "'tensor<2x3x8x6xf32>' and result type 'tensor<2x3x6x6xf32>'" in first.message
+
+
 def test_onnx_programs() -> None:
     """ONNX's operators become torch's first; zero points are scalars."""
     text = """
