@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,9 @@ from ...passes.frontend.per_device.dimension_tilings import ANNOTATION, TO_GLOBA
 from ...passes.pipeline import Instrumentation
 from .. import pipelines
 from ..pipelines import Settings
-from .artifact_child import read_artifact
 from .contents import Contents
-from .jax_handover import AUTOMATIC, per_device_text
+from .jax_child import read_with_jax
+from .jax_handover import per_device_text
 
 # Or one of JAX's own objects: Lowered, Exported, a module of jaxlib's.
 Source = ir.Module | ir.Operation | ir.OpView | str | bytes | Path
@@ -33,6 +34,7 @@ Source = ir.Module | ir.Operation | ir.OpView | str | bytes | Path
 _ARTIFACT = re.compile(rb"ML\xefR.StableHLO_v", re.DOTALL)
 _JAX_HINT = "call headrace.jax.to_stablehlo(fn, *args) on the JAX function and pass its result"
 _SHARDY = re.compile(r"\bsdy\.|#sdy\b")
+_BOUNDARIES = frozenset((TO_LOCAL, TO_GLOBAL))
 _COMMUNICATES = frozenset(
     (
         *(form.name for form in STABLEHLO_FORMS),
@@ -85,9 +87,9 @@ def _parse(source: str | bytes, name: str, context: ir.Context) -> ir.Operation:
         _refuse_other_text(source, name)
     try:
         return parse_module(source, name, context)
-    except ir.HeadraceError as error:
+    except ir.HeadraceError:
         if isinstance(source, str) and _SHARDY.search(source):
-            raise _shardy_error(f"'{name}'", source) from error
+            return parse_module(read_with_jax(source.encode(), name), name, context)
         raise
 
 
@@ -99,7 +101,7 @@ def _decode(data: bytes, name: str) -> str | bytes:
         # vector: its length, then its bytes.
         start = artifact.start()
         size = int.from_bytes(data[max(start - 4, 0) : start], "little")
-        return read_artifact(data[start : start + size] if start else data, name)
+        return read_with_jax(data[start : start + size] if start else data, name)
     return text_or_bytecode(data, name)
 
 
@@ -135,27 +137,39 @@ def _load_foreign(source: Any, context: ir.Context) -> ir.Operation:
 
 
 def make_per_device(contents: Contents, hooks: Sequence[Instrumentation] = ()) -> Contents:
-    """Makes a global program with manual parts one device's; other global ones are refused.
+    """Makes a global program one device's: by its manual parts, else by JAX's partitioner.
 
     Returns the contents of the same module. Raises HeadraceError, with a hint, for a program
-    that cannot be made per device without JAX's partitioner.
+    that cannot be made per device.
     """
-    for name in contents.first:
-        if name.startswith("sdy."):
-            raise _shardy_error("the module", str(contents.module))
-        if name.startswith("vhlo."):
-            raise ir.HeadraceError(f"the module is in the VHLO dialect, as text: {_JAX_HINT}")
+    if any(name.startswith("vhlo.") for name in contents.first):
+        raise ir.HeadraceError(f"the module is in the VHLO dialect, as text: {_JAX_HINT}")
     targets = {call_target(op) for op in contents.named("stablehlo.custom_call")}
-    if not targets & {TO_LOCAL, TO_GLOBAL}:
-        _refuse_automatic(contents, ANNOTATION in targets)
+    if _is_for_jax(contents, targets):
+        return _split_by_jax(contents)
+    if not targets & _BOUNDARIES:
         return contents
     pipeline = pipelines.build(pipelines.PER_DEVICE, Settings(has_manual_parts=True))
-    pipeline.run(contents.module, hooks, verify_each=False)
+    try:
+        pipeline.run(contents.module, hooks, verify_each=False)
+    except ir.HeadraceError:
+        if find_spec("jax") is None:
+            raise
+        return _split_by_jax(contents)
     return Contents(contents.module)
 
 
-def _refuse_automatic(contents: Contents, annotated: bool) -> None:
-    """A program for JAX's partitioner: sharded, and nothing in it says how."""
+def _split_by_jax(contents: Contents) -> Contents:
+    module = contents.module
+    text = module.get_asm(print_generic_op_form=True, enable_debug_info=True)
+    made = read_with_jax(text.encode(), "the module")
+    ir.replace_contents(module, parse_module(made, "<jax>", module.context))
+    return Contents(module)
+
+
+def _is_for_jax(contents: Contents, targets: set[str]) -> bool:
+    """A program in Shardy's dialect, which IREE does not know; or one that is sharded, and
+    nothing in it says how it is split."""
     module = contents.module
     names = {
         name
@@ -163,24 +177,14 @@ def _refuse_automatic(contents: Contents, annotated: bool) -> None:
         for entries in (*ir.argument_attributes(function), *ir.result_attributes(function))
         for name in entries
     }
-    if any(name.startswith("sdy.") for name in names):
-        raise _shardy_error("the module", str(module))
+    if any(name.startswith("sdy.") for name in (*contents.first, *names)):
+        return True
+    if targets & _BOUNDARIES or (DeviceCounts.of(module, "mhlo").partitions or 1) == 1:
+        return False
     # jax.result_info tells JAX's own output from per-device text, in which a
     # program without collectives is a legal one.
     written_by_jax = "jax.result_info" in names and "mhlo.sharding" in names
-    devices = DeviceCounts.of(module, "mhlo").partitions or 1
     communicates = any(
         name in _COMMUNICATES or name.startswith("headrace.") for name in contents.first
     )
-    if devices > 1 and not communicates and (annotated or written_by_jax):
-        raise ir.HeadraceError(AUTOMATIC.format(devices))
-
-
-def _shardy_error(name: str, text: str) -> ir.HeadraceError:
-    devices = re.search(r"mhlo\.num_partitions = (\d+)", text)
-    if "sdy.manual_computation" not in text and devices is not None and devices[1] != "1":
-        return ir.HeadraceError(AUTOMATIC.format(devices[1]))
-    return ir.HeadraceError(
-        f"{name} is a global program with Shardy (sdy) shardings, as jit(...).lower() "
-        f"writes it, and headrace takes per-device programs: {_JAX_HINT}"
-    )
+    return not communicates and (ANNOTATION in targets or written_by_jax)

@@ -16,6 +16,7 @@ from importlib import import_module
 from typing import Any
 
 from ...dialects import ir
+from ...dialects.device_counts import COUNTS, DeviceCounts
 from ...passes.analysis.shardings import Tiling, format_sharding, mesh_tiling
 from ...passes.frontend.per_device.dimension_tilings import ANNOTATION, TO_GLOBAL, TO_LOCAL
 
@@ -31,6 +32,20 @@ class _Mesh:
 
     axes: dict[str, int]
     order: tuple[int, ...]
+
+
+def shardy_counts(module: Any) -> DeviceCounts:
+    """How many devices a jaxlib module op is for.
+
+    An AbstractMesh leaves the module's attribute at one partition.
+    """
+    counts = [1, 1]
+    for index, name in enumerate(COUNTS):
+        if f"mhlo.{name}" in module.attributes:
+            counts[index] = module.attributes[f"mhlo.{name}"].value
+    operations = module.regions[0].blocks[0].operations
+    meshes = [len(_mesh_of(op.mesh).order) for op in operations if op.operation.name == "sdy.mesh"]
+    return DeviceCounts(counts[0], max([counts[1], *meshes]))
 
 
 def dissolve_shardy(module: Any) -> None:
