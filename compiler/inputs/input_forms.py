@@ -161,7 +161,7 @@ def make_per_device(contents: Contents, hooks: Sequence[Instrumentation] = ()) -
 
 def _split_by_jax(contents: Contents) -> Contents:
     module = contents.module
-    text = module.get_asm(print_generic_op_form=True, enable_debug_info=True)
+    text = str(module.get_asm(print_generic_op_form=True, enable_debug_info=True))
     made = read_with_jax(text.encode(), "the module")
     ir.replace_contents(module, parse_module(made, "<jax>", module.context))
     return Contents(module)

@@ -11,8 +11,9 @@ from ...dialects.device_counts import DeviceCounts
 from ...dialects.ir.parsing import parse_module
 from ...passes.frontend.to_per_device import ToPerDevice, has_manual_parts
 from .jax_dimensions import Place, bind_dimensions
+from .jax_internals import make_context
 from .jax_shardy import dissolve_shardy, shardy_counts
-from .partitioner_child import partition
+from .partitioner_child import first_diagnostic, partition
 
 
 def per_device_text(module: Any, places: Mapping[str, Sequence[Place]] | None = None) -> str:
@@ -81,7 +82,7 @@ def artifact_text(artifact: bytes) -> str:
     Raises HeadraceError if it cannot be read, and as ``per_device_text``.
     """
     stablehlo = import_module("jaxlib.mlir.dialects.stablehlo")
-    context = import_module("jax._src.interpreters.mlir").make_ir_context()
+    context = make_context()
     try:
         module = stablehlo.deserialize_portable_artifact(context, artifact)
     except Exception as error:  # jaxlib has more than one class for this
@@ -95,9 +96,9 @@ def module_text(text: str) -> str:
     Raises HeadraceError if it cannot be read, and as ``per_device_text``.
     """
     mlir = import_module("jaxlib.mlir.ir")
-    with import_module("jax._src.interpreters.mlir").make_ir_context():
+    with make_context():
         try:
             module = mlir.Module.parse(text)
         except mlir.MLIRError as error:
-            raise ir.HeadraceError(*str(error).strip().splitlines()[:2][-1:]) from error
+            raise ir.HeadraceError(f"JAX cannot read it: {first_diagnostic(error)}") from error
     return per_device_text(module)

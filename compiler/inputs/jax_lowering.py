@@ -8,6 +8,7 @@ from typing import Any
 from ...dialects import ir
 from .jax_dimensions import VARIABLE, places_of
 from .jax_handover import per_device_text
+from .jax_internals import lower_whole
 
 
 def to_stablehlo(fn: Any, *args: Any, **kwargs: Any) -> str:
@@ -15,19 +16,11 @@ def to_stablehlo(fn: Any, *args: Any, **kwargs: Any) -> str:
     jax = _import_jax()
     if not callable(fn):
         raise ir.HeadraceError(f"to_stablehlo takes a function, not {type(fn).__name__}")
-    jitted: Any = fn if hasattr(fn, "trace") else jax.jit(fn, keep_unused=True)
-    traced = jitted.trace(*args, **kwargs)
-    lowered = _lower(traced)
+    jitted: Any = fn if hasattr(fn, "trace") else jax.jit(fn)
+    lowered = lower_whole(jitted.trace(*args, **kwargs))
     leaves = jax.tree_util.tree_leaves(lowered.args_info)
     module = lowered.compiler_ir(dialect="stablehlo")
     places = places_of(leaves)
-    if len(leaves) != _argument_count(module):
-        # jit leaves unused arguments out, but the callers still pass them.
-        flat = import_module("jax.extend.core").jaxpr_as_fun(traced.jaxpr)
-        flat.__name__ = str(getattr(fn, "__name__", "function"))
-        types = [jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) for leaf in leaves]
-        lowered = _lower(jax.jit(flat, keep_unused=True).trace(*types))
-        module = lowered.compiler_ir(dialect="stablehlo")
     if len(leaves) != (count := _argument_count(module)):
         raise ir.HeadraceError(
             f"the function takes {len(leaves)} arrays, but JAX lowered it to a program of {count}: "
@@ -35,11 +28,6 @@ def to_stablehlo(fn: Any, *args: Any, **kwargs: Any) -> str:
             "(jax_use_simplified_jaxpr_constants)"
         )
     return per_device_text(module, places)
-
-
-def _lower(traced: Any) -> Any:
-    """Lowers for CPU: the program must hold no vendor's custom calls."""
-    return traced.lower(lowering_platforms=("cpu",))
 
 
 def _argument_count(module: Any) -> int:

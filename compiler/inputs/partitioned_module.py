@@ -9,12 +9,14 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from importlib import import_module
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-# Of an argument or result of the global program, and as true for one device.
-_KEPT = ("jax.buffer_donor", "tf.aliasing_output", "jax.result_info", "jax.arg_info")
+# Of an argument of the global program, and as true for one device. Not jax.result_info: it tells
+# programs that are still to be split.
+_KEPT = ("jax.buffer_donor", "tf.aliasing_output")
 
 
 def normalize(module: Any, source: Any, replicas: int, partitions: int) -> None:
@@ -56,23 +58,21 @@ def normalize(module: Any, source: Any, replicas: int, partitions: int) -> None:
 def _normalize_signature(ir: Any, module: Any, source: Any) -> None:
     main, whole = (_main(ir, each) for each in (module, source))
     given = ir.StringAttr(module.attributes["mhlo.spmd_output_sharding"]).value
-    results = split_shardings(given)
-    if len(main.type.results) == 1:
-        results = [given]
-    for name, shardings, types in (
-        ("arg_attrs", None, main.type.inputs),
-        ("res_attrs", results, main.type.results),
-    ):
-        entries: list[Any] = []
-        old = main.attributes[name] if name in main.attributes else [{}] * len(types)
-        kept = whole.attributes[name] if name in whole.attributes else [{}] * len(types)
-        for index, (entry, named) in enumerate(zip(old, kept, strict=True)):
-            values = {each.name: each.attr for each in entry}
-            values |= {each.name: each.attr for each in named if each.name in _KEPT}
-            if shardings is not None:
-                values["mhlo.sharding"] = ir.StringAttr.get(shardings[index])
-            entries.append(ir.DictAttr.get(values))
-        main.attributes[name] = ir.ArrayAttr.get(entries)
+    shardings = [given] if len(main.type.results) == 1 else split_shardings(given)
+    count = len(main.type.inputs)
+    arguments = _entries(main, "arg_attrs", count)
+    for entries, of_source in zip(arguments, _entries(whole, "arg_attrs", count), strict=True):
+        entries.update((name, of_source[name]) for name in _KEPT if name in of_source)
+    results = [{"mhlo.sharding": ir.StringAttr.get(text)} for text in shardings]
+    for name, values in (("arg_attrs", arguments), ("res_attrs", results)):
+        main.attributes[name] = ir.ArrayAttr.get([ir.DictAttr.get(each) for each in values])
+
+
+def _entries(function: Any, name: str, count: int) -> list[dict[str, Any]]:
+    """The attributes of each argument or result."""
+    if name not in function.attributes:
+        return [{} for _ in range(count)]
+    return [{each.name: each.attr for each in entry} for entry in function.attributes[name]]
 
 
 def split_shardings(text: str) -> list[str]:
@@ -155,7 +155,7 @@ def devices_along(
             if other == name:
                 cuts |= {before, before * part}
         ordered = sorted(cuts)
-        for start, end in zip(ordered, ordered[1:], strict=False):
+        for start, end in pairwise(ordered):
             places[name, start] = len(shape)
             shape.append(end // start)
     moved: list[int] = []

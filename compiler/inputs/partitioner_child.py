@@ -2,14 +2,12 @@
 
 jaxlib partitions a program while it compiles it, and hands nothing out but what XLA's dump
 flags write. Those are read once in a process, as is the number of host devices: hence the
-child, which needs no device, and ends as soon as the dump is there. All private names of
-jaxlib that headrace uses stand in this file.
+child, which needs no device, and ends as soon as the dump is there.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import sys
 import tempfile
 import threading
@@ -22,10 +20,9 @@ from typing import Any
 from ...dialects import ir
 from ...dialects.child_process import run_child
 from ...dialects.device_counts import DeviceCounts
+from .jax_internals import check_version, hlo_to_stablehlo, make_context, start_compiling
 from .partitioned_module import normalize
 
-# What this file was tried with: its names may move between any two versions.
-KNOWN_JAXLIB = (0, 10)
 _PARTITIONER, _NEXT = "spmd-partitioning", "sub-byte-size-setter"
 _TEXT, _ERROR = b"+", b"-"
 
@@ -77,45 +74,26 @@ def main() -> None:
 
 
 def _partition(text: str, replicas: int, partitions: int, folder: Path) -> str:
-    _check_version(import_module("jaxlib").__version__)
+    check_version()
     mlir = import_module("jaxlib.mlir.ir")
-    with import_module("jax._src.interpreters.mlir").make_ir_context() as context:
-        context.emit_error_diagnostics = True
+    with make_context():
         try:
             module = mlir.Module.parse(text)
         except mlir.MLIRError as error:
-            raise ir.HeadraceError(f"JAX cannot read the program: {_first_line(error)}") from None
-        proto = _hlo_module(_compile(module, replicas, partitions, folder))
-        made = import_module("jaxlib._jax").mlir.hlo_to_stablehlo(proto)
-        partitioned = mlir.Module.parse(made)
+            raise ir.HeadraceError(f"JAX cannot read it: {first_diagnostic(error)}") from error
+        proto = _hlo_module(_dump(module, replicas, partitions, folder))
+        partitioned = mlir.Module.parse(hlo_to_stablehlo(proto))
         normalize(partitioned, module, replicas, partitions)
         return partitioned.operation.get_asm(print_generic_op_form=True, enable_debug_info=True)
 
 
-def _check_version(version: str) -> None:
-    found = re.match(r"(\d+)\.(\d+)", version)
-    if found is None or tuple(map(int, found.groups())) != KNOWN_JAXLIB:
-        known = ".".join(map(str, KNOWN_JAXLIB))
-        raise ir.HeadraceError(
-            f"programs over several devices without jax.shard_map take jaxlib {known}, whose "
-            f"partitioner headrace knows; this is {version}: pip install 'headrace[jax]'"
-        )
-
-
-def _compile(module: Any, replicas: int, partitions: int, folder: Path) -> bytes:
-    """The ``HloProto`` that XLA dumps behind its partitioner."""
-    compiler, jaxlib = import_module("jax._src.compiler"), import_module("jaxlib._jax")
-    np = import_module("numpy")
-    client = import_module("jax").devices("cpu")[0].client
-    assignment = np.arange(replicas * partitions).reshape(replicas, partitions)
-    options = compiler.get_compile_options(replicas, partitions, assignment)
-    options.executable_build_options.use_shardy_partitioner = "sdy." in str(module)
-    devices = jaxlib.DeviceList(tuple(client.devices()[: assignment.size]))
+def _dump(module: Any, replicas: int, partitions: int, folder: Path) -> bytes:
+    """The ``HloProto`` that XLA writes behind its partitioner."""
     errors: list[Exception] = []
 
     def run() -> None:
         try:
-            client.compile_and_load(module, devices, options)
+            start_compiling(module, replicas, partitions)
         except Exception as error:  # jaxlib has more than one class for this
             errors.append(error)
 
@@ -127,13 +105,15 @@ def _compile(module: Any, replicas: int, partitions: int, folder: Path) -> bytes
     dumps = sorted(folder.glob(f"*after_{_PARTITIONER}*"))
     if dumps:
         return dumps[0].read_bytes()
-    reason = _first_line(errors[0]) if errors else "it writes no dump"
+    reason = first_diagnostic(errors[0]) if errors else "it writes no dump"
     raise ir.HeadraceError(f"JAX's partitioner does not take the program: {reason}")
 
 
-def _first_line(error: Exception) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__
+def first_diagnostic(error: Exception) -> str:
+    """The first line of an error of jaxlib's, or its first diagnostic where it is MLIR's."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    found = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]
+    return next(filter(None, [*found, *lines]), type(error).__name__)
 
 
 def _hlo_module(proto: bytes) -> bytes:
