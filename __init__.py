@@ -5,6 +5,9 @@
     result = headrace.compile("model.mlir", target="gfx950", report=True)
     result.save("model.vmfb")
 
+    program = headrace.compile("model.mlir").load()
+    y = program(x, w)
+
 Importing the package is cheap: the bindings are loaded on first use.
 """
 
@@ -20,16 +23,28 @@ if TYPE_CHECKING:
         CompileResult,
         compile_program as compile,  # noqa: A004 - headrace.compile
     )
+    from .compiler.iree.loaded import DeviceArray, LoadedProgram, LoadedProgram as load
     from .compiler.options import CompileOptions
     from .dialects.errors import HeadraceError
 
-__all__ = ["CompileOptions", "CompileResult", "HeadraceError", "compile"]
+__all__ = [
+    "CompileOptions",
+    "CompileResult",
+    "DeviceArray",
+    "HeadraceError",
+    "LoadedProgram",
+    "compile",
+    "load",
+]
 
 _HOME = {
     "CompileOptions": (".compiler.options", "CompileOptions"),
     "CompileResult": (".compiler.driver", "CompileResult"),
+    "DeviceArray": (".compiler.iree.loaded", "DeviceArray"),
     "HeadraceError": (".dialects.errors", "HeadraceError"),
+    "LoadedProgram": (".compiler.iree.loaded", "LoadedProgram"),
     "compile": (".compiler.driver", "compile_program"),
+    "load": (".compiler.iree.loaded", "LoadedProgram"),
 }
 
 

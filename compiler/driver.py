@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..dialects import ir, verifier
 from ..passes.pipeline import Instrumentation, NativePass, Step
@@ -26,6 +26,9 @@ from .report.report import ReportReaders, as_json
 from .report.rounding_analysis import RoundingReader
 from .unlowered import check_lowered, explain_unlowered
 
+if TYPE_CHECKING:
+    from .iree.loaded import LoadedProgram
+
 
 @dataclass(frozen=True)
 class CompileResult:
@@ -45,6 +48,14 @@ class CompileResult:
     def data(self) -> bytes:
         """The ``.vmfb``, or the module's text where there is none."""
         return str(self.module).encode() + b"\n" if self.vmfb is None else self.vmfb
+
+    def load(self, **options: Any) -> LoadedProgram:
+        """The program in this process, ready to be called; ``options`` as ``headrace.load``'s."""
+        from .iree.loaded import LoadedProgram  # brings IREE's runtime
+
+        if self.vmfb is None:
+            raise ir.HeadraceError("emit='mlir' makes no program that can be loaded")
+        return LoadedProgram(self.vmfb, **options)
 
     def save(self, path: str | Path) -> None:
         """Writes ``data()`` in one step; HeadraceError if it cannot."""

@@ -14,8 +14,9 @@ from typing import Any
 from ..dialects import ir
 
 KEY = "headrace.metadata"
-# 1 had no roundings.
-_VERSION = 2
+# 1 had no roundings, 2 did not say what is donated.
+_VERSION = 3
+_DONATED = frozenset((ir.DONATED, "jax.buffer_donor", "tf.aliasing_output"))
 
 Counts = tuple[tuple[str, float], ...]
 
@@ -26,6 +27,7 @@ class ValueInfo:
 
     type: str  # MLIR tensor type
     sharding: str | None = None  # mhlo.sharding text
+    donated: bool = False  # an argument whose memory the program may reuse
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,10 @@ def describe_functions(
 def _values(
     types: Sequence[ir.Type], attributes: Sequence[Mapping[str, ir.Attribute]]
 ) -> tuple[ValueInfo, ...]:
-    return tuple(ValueInfo(str(t), _sharding(a)) for t, a in zip(types, attributes, strict=True))
+    return tuple(
+        ValueInfo(str(t), _sharding(a), not _DONATED.isdisjoint(a))
+        for t, a in zip(types, attributes, strict=True)
+    )
 
 
 def _sharding(attributes: Mapping[str, ir.Attribute]) -> str | None:

@@ -48,6 +48,19 @@ def lower_whole(traced: Any) -> Any:
     return whole.lower(lowering_platforms=("cpu",))
 
 
+def trace_key(traced: Any) -> object:
+    """What is equal for two calls that one program serves: the traced function, and the
+    shardings of arguments and results. JAX traces a signature once."""
+    return traced.jaxpr, tuple(shardings_of(traced))
+
+
+def shardings_of(traced: Any) -> list[Any]:
+    """Those that ``jit`` was given, and those of committed arguments; None for others."""
+    parameters = traced._params
+    arguments = [each.sharding if each.committed else None for each in traced._meta_tys_flat]
+    return [*parameters["in_shardings"], *parameters["out_shardings"], *arguments]
+
+
 def start_compiling(module: Any, replicas: int, partitions: int) -> None:
     """Compiles a jaxlib module for as many host devices, by XLA's CPU compiler."""
     client = import_module("jax").devices("cpu")[0].client

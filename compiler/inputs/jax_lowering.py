@@ -13,12 +13,16 @@ from .jax_internals import lower_whole
 
 def to_stablehlo(fn: Any, *args: Any, **kwargs: Any) -> str:
     """See ``headrace.jax.to_stablehlo``, which is this."""
-    jax = _import_jax()
+    jax = import_jax("headrace.jax.to_stablehlo")
     if not callable(fn):
         raise ir.HeadraceError(f"to_stablehlo takes a function, not {type(fn).__name__}")
     jitted: Any = fn if hasattr(fn, "trace") else jax.jit(fn)
-    lowered = lower_whole(jitted.trace(*args, **kwargs))
-    leaves = jax.tree_util.tree_leaves(lowered.args_info)
+    return whole_text(lower_whole(jitted.trace(*args, **kwargs)))
+
+
+def whole_text(lowered: Any) -> str:
+    """The per-device text of a ``jax.stages.Lowered`` that takes all its arguments."""
+    leaves = import_module("jax").tree_util.tree_leaves(lowered.args_info)
     module = lowered.compiler_ir(dialect="stablehlo")
     places = places_of(leaves)
     if len(leaves) != (count := _argument_count(module)):
@@ -40,12 +44,11 @@ def _argument_count(module: Any) -> int:
     return count - sum(VARIABLE in entry for entry in main.attributes["arg_attrs"])
 
 
-def _import_jax() -> Any:
+def import_jax(what: str) -> Any:
     """The ``jax`` package; HeadraceError with the command that installs it."""
     try:
         return import_module("jax")
     except ImportError as error:
         raise ir.HeadraceError(
-            f"headrace.jax.to_stablehlo needs JAX, which cannot be imported ({error}): "
-            "pip install 'headrace[jax]'"
+            f"{what} needs JAX, which cannot be imported ({error}): pip install 'headrace[jax]'"
         ) from error

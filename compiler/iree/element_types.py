@@ -98,6 +98,14 @@ def parse_tensor_type(text: str) -> TensorType:
     return TensorType(tuple(None if s == "?" else int(s) for s in sizes), _TYPES[match[2]])
 
 
+def element_type_of(dtype: np.dtype[Any]) -> ElementType:
+    """The signless type of what NumPy holds; HeadraceError for what a program cannot take."""
+    for element in _TYPES.values():
+        if element.dtype == dtype:
+            return element
+    raise ir.HeadraceError(f"values of {dtype} cannot be passed to a program")
+
+
 def to_element_type(array: Array, element: ElementType, what: str) -> Array:
     """``array`` in that type, every value kept.
 

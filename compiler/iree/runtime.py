@@ -65,7 +65,7 @@ def run_program(vmfb: str | Path, function: FunctionInfo, inputs: Sequence[Array
     results. Raises HeadraceError for inputs that do not fit, for a program
     that this machine cannot run, and for one that fails or crashes.
     """
-    _check_runs_here(function)
+    check_runs_here(function)
     types = [argument.type for argument in function.arguments]
     arguments = check_values(inputs, types, function.devices, ("input", "argument"))
     with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
@@ -82,11 +82,12 @@ def run_program(vmfb: str | Path, function: FunctionInfo, inputs: Sequence[Array
         return _read_results(function, answer["shapes"], Path(folder))
 
 
-def _check_runs_here(function: FunctionInfo) -> None:
+def check_runs_here(function: FunctionInfo) -> None:
+    """Raises HeadraceError for a program that CPU devices do not run."""
     runs_here = [target.name for target in TARGETS.values() if target.runs_here]
     if function.target not in runs_here:
         raise ir.HeadraceError(
-            f"the program is for {function.target}; headrace-run runs programs for "
+            f"the program is for {function.target}; CPU devices run programs for "
             f"{' and '.join(runs_here)} (compile with --target=cpu)"
         )
     if function.form == "channel" and function.devices > 1:

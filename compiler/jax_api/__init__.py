@@ -1,4 +1,4 @@
-"""``headrace.jax``: from JAX functions to per-device StableHLO.
+"""``headrace.jax``: from JAX functions to per-device StableHLO, and to running programs.
 
 JAX is imported when a function here is called, and nowhere else in headrace.
 """
@@ -8,7 +8,47 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-__all__ = ["to_stablehlo"]
+__all__ = ["jit", "to_stablehlo"]
+
+
+def jit(
+    fn: Any,
+    target: str = "cpu",
+    *,
+    static_argnums: Any = None,
+    static_argnames: Any = None,
+    donate_argnums: Any = None,
+    in_shardings: Any = None,
+    out_shardings: Any = None,
+    **options: Any,
+) -> Any:
+    """A function like ``jax.jit(fn)`` that headrace compiles and IREE runs.
+
+    It takes and returns what that would: pytrees, keyword and static arguments, arrays that are
+    sharded on a mesh; results are sharded as JAX's own are. It compiles once for each signature.
+    ``fn`` may be jitted already. ``options`` are those of ``headrace.compile``; the others are
+    ``jax.jit``'s.
+
+        step = headrace.jax.jit(train_step)
+        params, loss = step(params, batch)
+        step.report["wire_bytes"]
+
+    ``.lower(*args)`` gives the per-device program, with ``.as_text()`` and ``.compile()``;
+    ``.report`` is that of the last call. It works under no transformation of JAX's: ``grad`` and
+    ``vmap`` go inside.
+
+    Raises HeadraceError if JAX is not installed, and, when called, for what cannot be compiled.
+    """
+    given = {
+        "static_argnums": static_argnums,
+        "static_argnames": static_argnames,
+        "donate_argnums": donate_argnums,
+        "in_shardings": in_shardings,
+        "out_shardings": out_shardings,
+    }
+    jit_options = {name: value for name, value in given.items() if value is not None}
+    module = import_module("headrace.compiler.jax_jit")
+    return module.Jitted(fn, {"target": target, **options}, jit_options)
 
 
 def to_stablehlo(fn: Any, *args: Any, **kwargs: Any) -> str:
