@@ -31,7 +31,9 @@ class Jitted:
             raise ir.HeadraceError(f"headrace.jax.jit takes a function, not {type(fn).__name__}")
         if hasattr(fn, "trace") and jit_options:
             name = next(iter(jit_options))
-            raise ir.HeadraceError(f"{name} is for functions that are not jitted: leave jax.jit out")
+            raise ir.HeadraceError(
+                f"{name} is for functions that are not jitted: leave jax.jit out"
+            )
         self._jitted: Any = fn if hasattr(fn, "trace") else self._jax.jit(fn, **jit_options)
         self._static = _static_names(fn, jit_options)
         self._options = options

@@ -21,8 +21,14 @@ import numpy as np
 
 from ...dialects import ir
 from ..metadata import KEY, FunctionInfo
-from .element_types import Array, ElementType, TensorType, element_type_of, parse_tensor_type
-from .element_types import to_element_type
+from .element_types import (
+    Array,
+    ElementType,
+    TensorType,
+    element_type_of,
+    parse_tensor_type,
+    to_element_type,
+)
 from .runtime import check_runs_here, choose_function
 
 # What compiled code assumes of a buffer's address.
@@ -346,9 +352,7 @@ class LoadedProgram:
             try:
                 self._context.invoke(function, arguments, results)
             except (RuntimeError, ValueError) as error:
-                raise ir.HeadraceError(
-                    f"'{info.name}' failed: {_first_line(error)}"
-                ) from None
+                raise ir.HeadraceError(f"'{info.name}' failed: {_first_line(error)}") from None
         count = len(info.results)
         return [
             (self.devices[place // count], results.get_as_object(place, rt.HalBufferView))
