@@ -20,7 +20,7 @@ import numpy as np
 # By name: the package has no stubs.
 rt: Any = import_module("iree.runtime")
 
-# Runtime objects crash when they are torn down in the wrong order, so none is.
+# None is torn down: quirks.TEARDOWN_ORDER.
 _alive: list[Any] = []
 
 

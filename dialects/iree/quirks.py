@@ -67,6 +67,10 @@ RESULT_YIELDED_TWICE = Quirk(
     "introduced with PR 20065",
 )
 SCATTER_UNCLAMPED = Quirk("A scattered window that does not fit is written outside of the buffer.")
+SKIPPED_ELEMENTS_UNWRITTEN = Quirk(
+    "What makes a value of several users is fused into one that reads it in steps, and then "
+    "writes only the elements that this one reads."
+)
 SORT_AS_TOP_K = Quirk(
     "A descending sort of two operands, one of them an iota, is taken for a top-k of the other, "
     "whatever is compared and wherever its slices begin."
@@ -158,6 +162,11 @@ PACKED_BEFORE_REDUCTION = Quirk(
     "over workgroups, on CPUs.",
     "24058",
 )
+ONE_WINDOW = Quirk(
+    "An operand of a convolution or pooling with one window along a dimension, or with windows of "
+    "one element, is taken to be as large as what is read of it: 'inferred input/output operand "
+    "has shape's dimension'."
+)
 PACKED_INIT = Quirk(
     "A packed matmul that accumulates into what another linalg op makes is given zeros to "
     "accumulate into that are not packed."
@@ -200,4 +209,7 @@ MATMUL_WITHOUT_MAPS = Quirk("A linalg.matmul without indexing maps crashes near 
 NEGATIVE_DIMENSION = Quirk("tensor.dim of a dimension that is not there crashes.")
 NOT_UTF8 = Quirk("Strings that are no UTF-8 are parsed; the bindings fail when they hand them out.")
 PERMUTATION_OF_FLOATS = Quirk("The parser crashes on permutation = [-0.0, 0].")
+TEARDOWN_ORDER = Quirk(
+    "Objects of IREE's runtime that live to the end of a process are torn down in the wrong order."
+)
 UNKNOWN_OP = Quirk("iree-compile crashes on an op that it does not know.")

@@ -86,6 +86,15 @@ func.func @sorted(%k: tensor<6xi32>, %v: tensor<6xi32>) -> (tensor<6xi32>, tenso
   }) : (tensor<6xi32>, tensor<6xi32>) -> (tensor<6xi32>, tensor<6xi32>)
   return %r#0, %r#1 : tensor<6xi32>, tensor<6xi32>
 }""",
+    "skipped": """
+func.func @skipped(%x: tensor<1x2x3xf32>, %k: tensor<2x1x1xf32>)
+    -> (tensor<1x2x2xf32>, tensor<1x2x3xf32>) {
+  %d = stablehlo.add %x, %x : tensor<1x2x3xf32>
+  %y = stablehlo.convolution(%d, %k) dim_numbers = [b, f, 0]x[o, i, 0]->[b, f, 0],
+    window = {stride = [2]} {batch_group_count = 1 : i64, feature_group_count = 2 : i64}
+    : (tensor<1x2x3xf32>, tensor<2x1x1xf32>) -> tensor<1x2x2xf32>
+  return %y, %d : tensor<1x2x2xf32>, tensor<1x2x3xf32>
+}""",
     "least": """
 func.func @least(%x: tensor<6xi32>) -> (tensor<3xi32>, tensor<3xi32>) {
   %i = stablehlo.iota dim = 0 : tensor<6xi32>
@@ -240,6 +249,12 @@ def test_unsigned_operand_folded() -> None:
 def test_unstable_sort() -> None:
     keys, values = np.array([3, 1, 1, 1, 0, 1], np.int32), np.arange(6, dtype=np.int32)
     expect_equal(run("sorted", keys, values)[1], np.argsort(keys, kind="stable"))
+
+
+@canary
+def test_skipped_elements_unwritten() -> None:
+    x = np.arange(1, 7, dtype=np.float32).reshape(1, 2, 3)
+    expect_equal(run("skipped", x, np.ones((2, 1, 1), np.float32))[1], 2 * x)
 
 
 @canary

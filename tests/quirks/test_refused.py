@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tempfile
+
 import numpy as np
 from quirk_programs import attention, elementwise, encoding, matmul, packed
 from stock import (
@@ -30,6 +32,22 @@ E8M0 = "%c = arith.truncf %a : f32 to f8E8M0FNU\n" + BITS.format("f8E8M0FNU", "i
 F4 = "%c = arith.truncf %a : f16 to f4E2M1FN\n" + BITS.format("f4E2M1FN", "i4")
 X, Y = "tensor<8x16xf32>", "tensor<8x8xf32>"
 ON = "{{iree.abi.affinity = #hal.device.promise<@dev{}>}}".format
+# Names of a module live as long as it does, and go in any order.
+_LEFT_TO_PYTHON = """
+import iree.runtime as rt, numpy as np
+instance = rt.VmInstance()
+device = rt.get_driver("local-task").create_default_device()
+module = rt.VmModule.mmap(instance, {!r})
+context = rt.VmContext(instance, [rt.create_hal_module(instance, devices=[device]), module])
+memory, usage = rt.MemoryType.DEVICE_LOCAL, rt.BufferUsage.DEFAULT
+x = device.allocator.allocate_buffer_copy(
+    memory, usage, device, np.ones(8, np.float32), rt.HalElementType.FLOAT_32
+)
+arguments, results = rt.VmVariantList(1), rt.VmVariantList(1)
+arguments.push_ref(x)
+context.invoke(module.lookup_function("f"), arguments, results)
+y = results.get_as_object(0, rt.HalBufferView)
+"""
 
 
 @canary
@@ -364,6 +382,19 @@ def test_packed_before_reduction() -> None:
 
 
 @canary
+def test_one_window() -> None:
+    x, k, y = (f"tensor<1x1x{size}xf32>" for size in (4, 3, 1))
+    text = f"""
+func.func @f(%x: {x}, %k: {k}) -> {y} {{
+  %y = stablehlo.convolution(%x, %k) dim_numbers = [b, f, 0]x[o, i, 0]->[b, f, 0],
+    window = {{stride = [2]}} {{batch_group_count = 1 : i64, feature_group_count = 1 : i64}}
+    : ({x}, {k}) -> {y}
+  return %y : {y}
+}}"""
+    expect_compiles(text, HOST, "inferred input/output operand #. has shape's dimension")
+
+
+@canary
 def test_packed_init() -> None:
     t = "tensor<64x64xf32>"
     p = [f"{t[:-1]}, #e{i}>" for i in range(3)]
@@ -474,6 +505,16 @@ func.func @f(%x: tensor<64x4xi32>) -> tensor<64x2xi32> {
 def test_stored_twice() -> None:
     text = packed("64x64", "z", "z", encoding(0))
     expect_compiles(text, cuda("sm_80"), "write affecting operations on global resources")
+
+
+@canary
+def test_teardown_order() -> None:
+    text = elementwise("f", "f32", "f32", "%b = arith.addf %a, %a : f32", "8")
+    vmfb = expect_compiles(text, HOST, "(?!)")
+    with tempfile.NamedTemporaryFile(suffix=".vmfb") as file:
+        file.write(vmfb)
+        file.flush()
+        expect_runs(_LEFT_TO_PYTHON.format(file.name), "SIGSEGV")
 
 
 @canary
