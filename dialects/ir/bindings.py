@@ -63,6 +63,7 @@ from iree.compiler.ir import (
     MLIRError as MLIRError,
     Module as Module,
     Operation as Operation,
+    OpOperand as OpOperand,
     OpResult as OpResult,
     OpView as OpView,
     RankedTensorType as RankedTensorType,

@@ -32,6 +32,10 @@ def all_quirks() -> dict[str, Quirk]:
 ARGUMENT_UPDATED = Quirk(
     "An argument is updated in place where that is its last use: the caller's array changes."
 )
+BARRIER_OWNS = Quirk(
+    "What comes out of a util.optimization_barrier is updated in place, and lies where the operand "
+    "does, whoever else reads that."
+)
 BF16_ROUNDINGS_DROPPED = Quirk(
     "bf16 arithmetic is computed in f32, without the roundings between fused ops."
 )

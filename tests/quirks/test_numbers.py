@@ -86,14 +86,34 @@ func.func @sorted(%k: tensor<6xi32>, %v: tensor<6xi32>) -> (tensor<6xi32>, tenso
   }) : (tensor<6xi32>, tensor<6xi32>) -> (tensor<6xi32>, tensor<6xi32>)
   return %r#0, %r#1 : tensor<6xi32>, tensor<6xi32>
 }""",
+    "held": """
+func.func @held(%x: tensor<4xf32>, %u: tensor<1xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %i = stablehlo.constant dense<1> : tensor<i32>
+  %d = stablehlo.add %x, %x : tensor<4xf32>
+  %h = stablehlo.optimization_barrier %d : tensor<4xf32>
+  %y = stablehlo.dynamic_update_slice %h, %u, %i : (tensor<4xf32>, tensor<1xf32>, tensor<i32>)
+    -> tensor<4xf32>
+  return %y, %d : tensor<4xf32>, tensor<4xf32>
+}""",
     "skipped": """
-func.func @skipped(%x: tensor<1x2x3xf32>, %k: tensor<2x1x1xf32>)
-    -> (tensor<1x2x2xf32>, tensor<1x2x3xf32>) {
-  %d = stablehlo.add %x, %x : tensor<1x2x3xf32>
-  %y = stablehlo.convolution(%d, %k) dim_numbers = [b, f, 0]x[o, i, 0]->[b, f, 0],
-    window = {stride = [2]} {batch_group_count = 1 : i64, feature_group_count = 2 : i64}
-    : (tensor<1x2x3xf32>, tensor<2x1x1xf32>) -> tensor<1x2x2xf32>
-  return %y, %d : tensor<1x2x2xf32>, tensor<1x2x3xf32>
+func.func @skipped(%x: tensor<3x4xf32>, %k: tensor<4xf32>) -> (tensor<2x4xf32>, tensor<3x4xf32>) {
+  %e = tensor.empty() : tensor<3x4xf32>
+  %f = tensor.empty() : tensor<2x4xf32>
+  %d = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>],
+      iterator_types = ["parallel", "parallel"]} ins(%x : tensor<3x4xf32>) outs(%e : tensor<3x4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %a, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<3x4xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i * 2, j)>,
+      affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>],
+      iterator_types = ["parallel", "parallel"]}
+      ins(%d, %k : tensor<3x4xf32>, tensor<4xf32>) outs(%f : tensor<2x4xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %m = arith.mulf %a, %b : f32
+    linalg.yield %m : f32
+  } -> tensor<2x4xf32>
+  return %y, %d : tensor<2x4xf32>, tensor<3x4xf32>
 }""",
     "least": """
 func.func @least(%x: tensor<6xi32>) -> (tensor<3xi32>, tensor<3xi32>) {
@@ -252,9 +272,15 @@ def test_unstable_sort() -> None:
 
 
 @canary
+def test_barrier_owns() -> None:
+    x = np.arange(4, dtype=np.float32)
+    expect_equal(run("held", x, np.full(1, 9, np.float32))[1], 2 * x)
+
+
+@canary
 def test_skipped_elements_unwritten() -> None:
-    x = np.arange(1, 7, dtype=np.float32).reshape(1, 2, 3)
-    expect_equal(run("skipped", x, np.ones((2, 1, 1), np.float32))[1], 2 * x)
+    x = np.arange(1, 13, dtype=np.float32).reshape(3, 4)
+    expect_equal(run("skipped", x, np.ones(4, np.float32))[1], 2 * x)
 
 
 @canary

@@ -16,12 +16,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ....dialects import ir
+from ....dialects.iree.barriers import BARRIER
 from ....dialects.op_traits import MADE_OF_SCALARS, STORED, VIEWS
 from .branches import forwarded_operand
 
 # IREE never writes where these are, or makes them anew for each user.
 _NEVER_WRITTEN = MADE_OF_SCALARS | STORED
-_VIEWS = VIEWS | {"tensor.extract_slice"}
+_VIEWS = VIEWS | {"tensor.extract_slice", "flow.tensor.tie_shape"}
 # The operand whose buffer the result takes over.
 _UPDATES = {"tensor.insert_slice": 1, "flow.tensor.update": 0}
 # Their last operands, as many as results, are what they update.
@@ -88,7 +89,7 @@ class LaterReaders:
     ) -> list[Use]:
         """For a buffer that ``op`` uses and that is written when all ``sources`` are there."""
         root = self.root(use.value)
-        if root in seen or self._is_never_written(root):
+        if root in seen or self.written_root(use.value) is None:
             return []
         seen[root] = None
         readers = [r for r in self.readers(root) if not r.same_as(use)]
@@ -147,9 +148,12 @@ class LaterReaders:
         return op
 
     def written_root(self, value: ir.Value) -> ir.Value | None:
-        """The value whose buffer ``value`` is in; None where IREE writes into a copy of it."""
-        root = self.root(value)
-        return None if self._is_never_written(root) else root
+        """The value whose buffer ``value`` is in; None where IREE writes into a copy of it.
+
+        What comes out of a barrier IREE writes into whatever it is: quirks.BARRIER_OWNS.
+        """
+        root, is_held = self._trace(value)
+        return None if self._is_never_written(root) and not is_held else root
 
     def _is_never_written(self, root: ir.Value) -> bool:
         op = ir.defining_op(root)
@@ -159,15 +163,22 @@ class LaterReaders:
 
     def root(self, value: ir.Value) -> ir.Value:
         """The value whose buffer ``value`` is in."""
+        return self._trace(value)[0]
+
+    def _trace(self, value: ir.Value) -> tuple[ir.Value, bool]:
+        """The root, and whether there is a barrier on the way."""
+        is_held = False
         while (op := ir.defining_op(value)) is not None and self._is_view(op):
-            value = op.operands[0]
-        return value
+            is_held = is_held or op.name == BARRIER
+            value = op.operands[ir.result_number(value)]
+        return value, is_held
 
     def _is_view(self, op: ir.Operation) -> bool:
+        """Whether each result is in the buffer of the operand of its number."""
         if op.name == "flow.tensor.transfer":
             device = self._devices.get(op.operands[0])
             return device is not None and device == op.attributes["target"]
-        return op.name in _VIEWS
+        return op.name == BARRIER or op.name in _VIEWS
 
     def readers(self, root: ir.Value) -> Iterator[Use]:
         """Who reads ``root``, a view of it, or what is sent to the same device of the
@@ -177,7 +188,7 @@ class LaterReaders:
             for operand in pending.pop().uses:
                 user = operand.owner.operation
                 if self._is_view(user):
-                    pending.append(user.results[0])
+                    pending += _results_of(operand)
                 elif user.name != "tensor.dim":
                     yield Use(user, operand.operand_number)
 
@@ -193,10 +204,16 @@ class LaterReaders:
             for operand in pending.pop().uses:
                 user = operand.owner.operation
                 if self._is_view(user):
-                    pending.append(user.results[0])
+                    pending += _results_of(operand)
                 elif user.name == "flow.tensor.transfer" and user.attributes["target"] == target:
                     found.append(user.results[0])
         return found
+
+
+def _results_of(use: ir.OpOperand) -> list[ir.Value]:
+    """Of a view, the result that is in the operand's buffer; a size has none."""
+    results = use.owner.operation.results
+    return [results[use.operand_number]] if use.operand_number < len(results) else []
 
 
 def _each_once(uses: Iterable[Use]) -> list[Use]:

@@ -38,3 +38,40 @@ func.func @in_order(%x: tensor<8xf32>, %a: tensor<4xf32>) -> (tensor<8xf32>, ten
   %v = tensor.insert_slice %a into %e[4] [4] [1] : tensor<4xf32> into tensor<8xf32>
   return %u, %c, %v : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
 }
+
+// -----
+
+// What comes out of a barrier is in the buffer of what goes in, of which IREE knows nothing;
+// also where that is a part of an argument, a constant, or the second of two.
+// CHECK-LABEL: func.func @behind_a_barrier
+// CHECK: %[[S:.*]] = tensor.extract_slice %arg0
+// CHECK: %[[H:.*]]:2 = util.optimization_barrier %arg1, %[[S]]
+// CHECK: flow.tensor.alloca
+// CHECK: %[[B:.*]] = tensor.insert_slice %{{.*}} into %{{.*}}[1] [7] [1]
+// CHECK: tensor.insert_slice %arg1 into %[[B]][4] [4] [1]
+// CHECK: %[[C:.*]] = util.optimization_barrier %{{.*}} : tensor<8xf32>
+// CHECK: flow.tensor.alloca
+// CHECK: %[[D:.*]] = tensor.insert_slice %{{.*}} into %{{.*}}[1] [7] [1]
+// CHECK: tensor.insert_slice %arg1 into %[[D]][0] [4] [1]
+func.func @behind_a_barrier(%x: tensor<9xf32>, %a: tensor<4xf32>)
+    -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
+  %k = arith.constant dense<[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]> : tensor<8xf32>
+  %s = tensor.extract_slice %x[1] [8] [1] : tensor<9xf32> to tensor<8xf32>
+  %b:2 = util.optimization_barrier %a, %s : tensor<4xf32>, tensor<8xf32>
+  %u = tensor.insert_slice %a into %b#1[4] [4] [1] : tensor<4xf32> into tensor<8xf32>
+  %c = util.optimization_barrier %k : tensor<8xf32>
+  %v = tensor.insert_slice %a into %c[0] [4] [1] : tensor<4xf32> into tensor<8xf32>
+  return %u, %s, %v, %k : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+}
+
+// -----
+
+// Nobody else reads it.
+// CHECK-LABEL: func.func @alone_behind_a_barrier
+// CHECK-NOT: flow.tensor.alloca
+func.func @alone_behind_a_barrier(%x: tensor<8xf32>, %a: tensor<4xf32>) -> tensor<8xf32> {
+  %y = math.exp %x : tensor<8xf32>
+  %b = util.optimization_barrier %y : tensor<8xf32>
+  %u = tensor.insert_slice %a into %b[4] [4] [1] : tensor<4xf32> into tensor<8xf32>
+  return %u : tensor<8xf32>
+}
