@@ -162,6 +162,8 @@ class Noise:
         found = equation.primitive.bind(*operands, **equation.primitive.get_bind_params(parameters))
         results = list(found) if equation.primitive.multiple_results else [found]
         units = 0 if name in EXACT else ELEMENTARY_UNITS if name in ELEMENTARY else 1
+        if name == "convert_element_type" and _is_rounding(operands[0], results[0]):
+            units = 1  # between fused ops IREE leaves it out: quirks.BF16_ROUNDINGS_DROPPED
         return [self._moved(x, units) for x in results] if units else results
 
     def _function(self, jaxpr: Any) -> Callable[..., list[Any]]:
@@ -207,3 +209,9 @@ class Noise:
         signs = jnp.resize(self._signs[start:], x.shape)
         unit = units * 2.0 ** (1 - FLOATS[dtype][0])
         return (x.astype(jnp.float32) * (1 + signs * unit)).astype(x.dtype)
+
+
+def _is_rounding(wide: Any, narrow: Any) -> bool:
+    """Of a float to one of fewer bits."""
+    names = [jnp.asarray(x).dtype.name for x in (wide, narrow)]
+    return all(name in FLOATS for name in names) and FLOATS[names[0]] > FLOATS[names[1]]
