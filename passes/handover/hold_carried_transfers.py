@@ -19,7 +19,7 @@ class HoldCarriedTransfers(Pass):
     """Put a barrier behind a transfer whose result a loop starts with and only copies.
 
     As a permute that is pipelined and whose result nothing but the stack of a scan
-    reads: quirks.CARRIED_TRANSFER. The barrier stands before the loop, where it costs
+    reads, until the loop has ended: quirks.CARRIED_TRANSFER. The barrier stands before the loop, where it costs
     one wait, not one in each iteration.
 
     Before::
@@ -44,19 +44,45 @@ class HoldCarriedTransfers(Pass):
                 earlier: list[ir.Block] = []
                 for block in region.blocks:
                     for argument in block.arguments if earlier else ():
-                        if _is_only_copied(argument):
+                        if _is_only_copied(argument, _blocks_of_loop(block)):
                             _hold(block, ir.BlockArgument(argument), earlier)
                     earlier.append(block)
 
 
-def _is_only_copied(value: ir.Value) -> bool:
-    """Whether all that reads a tensor puts it into others."""
+def _blocks_of_loop(header: ir.Block) -> list[ir.Block]:
+    """The blocks from which control comes to ``header``, but for those it is entered from."""
+    found: list[ir.Block] = [header]
+    pending = list(header.predecessors)
+    while pending:
+        block = pending.pop()
+        if block not in found and _reaches(header, block):
+            found.append(block)
+            pending += block.predecessors
+    return found
+
+
+def _reaches(start: ir.Block, end: ir.Block) -> bool:
+    seen: list[ir.Block] = []
+    pending = [start]
+    while pending:
+        for successor in pending.pop().successors:
+            if successor == end:
+                return True
+            if successor not in seen:
+                seen.append(successor)
+                pending.append(successor)
+    return False
+
+
+def _is_only_copied(value: ir.Value, loop: list[ir.Block]) -> bool:
+    """Whether all that reads a tensor in a loop puts it into others."""
     if not isinstance(value.type, ir.RankedTensorType):
         return False
-    users = [(use.owner.operation, use.operand_number) for use in value.uses]
+    uses = [(use.owner.operation, use.operand_number) for use in value.uses]
+    users = [(user, number) for user, number in uses if user.block in loop]
     return bool(users) and all(
         (user.name == "tensor.insert_slice" and number == 0)
-        or (user.name in VIEWS and number == 0 and _is_only_copied(user.results[0]))
+        or (user.name in VIEWS and number == 0 and _is_only_copied(user.results[0], loop))
         for user, number in users
     )
 

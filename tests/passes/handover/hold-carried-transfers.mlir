@@ -49,6 +49,30 @@ func.func @dynamic(%x: tensor<?xf32>, %stack: tensor<?xf32>, %n: index, %m: inde
   return %s : tensor<?xf32>
 }
 
+// What computes with it once the loop has ended is not of the loop.
+// CHECK-LABEL: func.func @read_after_the_loop
+// CHECK: %[[T:.*]] = flow.tensor.transfer
+// CHECK: %[[B:.*]] = util.optimization_barrier %[[T]]
+// CHECK: cf.br ^bb1(%{{.*}}, %{{.*}}, %[[B]] :
+func.func @read_after_the_loop(%x: tensor<4xf32>, %stack: tensor<3x4xf32>, %n: index)
+    -> (tensor<3x4xf32>, tensor<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %t = flow.tensor.transfer %x : tensor<4xf32> to #hal.device.promise<@dev1>
+  cf.br ^bb1(%c0, %stack, %t : index, tensor<3x4xf32>, tensor<4xf32>)
+^bb1(%i: index, %s: tensor<3x4xf32>, %a: tensor<4xf32>):
+  %c = arith.cmpi slt, %i, %n : index
+  cf.cond_br %c, ^bb2, ^bb3
+^bb2:
+  %w = tensor.insert_slice %a into %s[%i, 0] [1, 4] [1, 1] : tensor<4xf32> into tensor<3x4xf32>
+  %u = flow.tensor.transfer %x : tensor<4xf32> to #hal.device.promise<@dev1>
+  %j = arith.addi %i, %c1 : index
+  cf.br ^bb1(%j, %w, %u : index, tensor<3x4xf32>, tensor<4xf32>)
+^bb3:
+  %v = arith.addf %a, %a : tensor<4xf32>
+  return %s, %v : tensor<3x4xf32>, tensor<4xf32>
+}
+
 // What is computed with, what no transfer made, and what is inserted into: IREE is right.
 // CHECK-LABEL: func.func @others
 // CHECK-NOT: optimization_barrier

@@ -51,3 +51,40 @@ def test_a_scan_of_permutes(devices: int, n: int, width: int, element: str, tmp_
     function = choose_function(load_functions(program), None)
     (found,) = run_program(program, function, [x, np.zeros_like(x)])
     assert np.array_equal(found.view(np.uint8), np.roll(x, 1, axis=0).view(np.uint8))
+
+
+# The last row that came is doubled once the loop has ended.
+LAST = (
+    ("-> tensor<{n}x{row}> {{", "-> (tensor<{n}x{row}>, tensor<{row}>) {{"),
+    (
+        "  %r:2 = stablehlo.while(%i = %zero, %s = %y) : tensor<i32>, tensor<{n}x{row}>",
+        "  %first = stablehlo.constant dense<0.0> : tensor<{row}>\n"
+        "  %r:3 = stablehlo.while(%i = %zero, %s = %y, %l = %first)"
+        " : tensor<i32>, tensor<{n}x{row}>, tensor<{row}>",
+    ),
+    (
+        "stablehlo.return %j, %t : tensor<i32>, tensor<{n}x{row}>",
+        "stablehlo.return %j, %t, %p : tensor<i32>, tensor<{n}x{row}>, tensor<{row}>",
+    ),
+    (
+        "  return %r#1 : tensor<{n}x{row}>",
+        "  %d = stablehlo.add %r#2, %r#2 : tensor<{row}>\n"
+        "  return %r#1, %d : tensor<{n}x{row}>, tensor<{row}>",
+    ),
+)
+
+
+@pytest.mark.parametrize(("devices", "n"), [(2, 3), (4, 4), (2, 1)])
+def test_what_is_read_after_the_loop(devices: int, n: int) -> None:
+    text = PROGRAM
+    for old, new in LAST:
+        assert old in text
+        text = text.replace(old, new)
+    pairs = [[d, (d + 1) % devices] for d in range(devices)]
+    text = text.format(devices=devices, n=n, width=6, row="6xf32", pairs=pairs)
+    x = np.random.default_rng(0).integers(-8, 8, (devices, n, 6)).astype(np.float32)
+    with headrace.compile(text).load() as program:
+        found, doubled = program(x, np.zeros_like(x))
+    permuted = np.roll(x, 1, axis=0)
+    assert np.array_equal(found, permuted)
+    assert np.array_equal(doubled, 2 * permuted[:, -1])
