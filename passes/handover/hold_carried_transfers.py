@@ -19,8 +19,8 @@ class HoldCarriedTransfers(Pass):
     """Put a barrier behind a transfer whose result a loop starts with and only copies.
 
     As a permute that is pipelined and whose result nothing but the stack of a scan
-    reads, until the loop has ended: quirks.CARRIED_TRANSFER. The barrier stands before the loop, where it costs
-    one wait, not one in each iteration.
+    reads until the loop has ended: quirks.CARRIED_TRANSFER. The barrier stands before
+    the loop, where it costs one wait, not one in each iteration.
 
     Before::
 
