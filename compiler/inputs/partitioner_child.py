@@ -42,6 +42,8 @@ def partition(text: str, counts: DeviceCounts) -> str:
             f"--xla_dump_to={folder}",
             f"--xla_dump_hlo_pass_re={_PARTITIONER}|{_NEXT}",
             "--xla_dump_hlo_as_proto",
+            # Groups of devices as lists, not along the axes of a mesh.
+            "--xla_enable_rgv3_materialization=false",
         )
         environment = {**os.environ, "XLA_FLAGS": " ".join(flags), "JAX_PLATFORMS": "cpu"}
         numbers = [str(counts.replicas or 1), str(counts.partitions or 1)]

@@ -8,7 +8,7 @@ from pathlib import Path
 import headrace
 import numpy as np
 import pytest
-from headrace.compiler.inputs.partitioned_module import devices_along, split_shardings
+from headrace.compiler.inputs.partitioned_module import split_shardings
 from headrace.compiler.iree.runtime import load_functions, run_program
 from headrace.dialects import ir
 from headrace.dialects.ir.parsing import parse_module
@@ -77,27 +77,6 @@ def test_the_wire_carries_fp8(folder: Path, name: str) -> None:
     assert report["wire_bytes"] <= _wire(text) / 2 + 16
     if name == "fp8_scaled":
         assert [m["scaled"] for m in report["matmuls"]] == [True]
-
-
-@pytest.mark.parametrize(
-    ("axes", "groups"),
-    [
-        ([("a", 1, 2)], [[0, 4], [1, 5], [2, 6], [3, 7]]),
-        ([("b", 1, 4)], [[0, 1, 2, 3], [4, 5, 6, 7]]),
-        ([("b", 1, 2)], [[0, 2], [1, 3], [4, 6], [5, 7]]),
-        ([("b", 2, 2)], [[0, 1], [2, 3], [4, 5], [6, 7]]),
-        ([("b", 2, 2), ("a", 1, 2)], [[0, 4, 1, 5], [2, 6, 3, 7]]),
-        ([("a", 1, 2), ("b", 1, 4)], [list(range(8))]),
-        ([("b", 2, 2), ("b", 1, 2)], [[0, 2, 1, 3], [4, 6, 5, 7]]),
-    ],
-)
-def test_groups_along_mesh_axes(axes: list[tuple[str, int, int]], groups: list[list[int]]) -> None:
-    assert devices_along({"a": 2, "b": 4}, [], axes).tolist() == groups
-
-
-def test_groups_along_axes_of_a_reordered_mesh() -> None:
-    found = devices_along({"a": 2, "b": 2}, [3, 1, 2, 0], [("b", 1, 2)])
-    assert found.tolist() == [[3, 1], [2, 0]]
 
 
 def test_tuple_shardings() -> None:
