@@ -232,6 +232,8 @@ STAGES: dict[str, tuple[Entry, ...]] = {
         step("legalize-converts"),
         step("legalize-math", "target"),
         step("legalize-fp8", "target"),
+        # On all f16 that those before it make.
+        step("round-f16", "target"),
         step("order-ties"),
         step("lower-encodings"),
         # On the final ops of loops: what decodes an operand comes before, not beside.

@@ -38,6 +38,7 @@ _BUILTIN: dict[str, str] = {
     "legalize-converts": "lowering.legalize_converts:LegalizeConverts",
     "legalize-math": "lowering.legalize_math:LegalizeMath",
     "legalize-fp8": "lowering.legalize_fp8:LegalizeFp8",
+    "round-f16": "lowering.round_f16:RoundF16",
     "order-ties": "lowering.order_ties:OrderTies",
     "lower-encodings": "lowering.lower_encodings:LowerEncodings",
     "align-collectives": "lowering.align_collectives:AlignCollectives",

@@ -40,6 +40,10 @@ FLOAT_TO_INTEGER_OVERFLOW = Quirk(
     "A float that does not fit an integer type, and NaN, give other integers than XLA's, "
     "and other ones on each CPU."
 )
+F16_SUBNORMALS_FLUSHED = Quirk(
+    "On CPUs without F16C what is rounded to f16, as each result in f16 is, becomes zero where it "
+    "is a subnormal."
+)
 F64_DEMOTED = Quirk("Without a flag f64 becomes f32, the types of arguments included.")
 FORWARDED_BUFFER_LOST = Quirk(
     "The VM loses a buffer that a branch hands to a block for two arguments: where one is in "
