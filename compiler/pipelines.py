@@ -213,6 +213,7 @@ STAGES: dict[str, tuple[Entry, ...]] = {
         step("keep-integer-converts"),
         step("keep-sorts"),
         step("iree-stablehlo-input-transformation-pipeline"),
+        step("release-sorts"),
     ),
     "loops": (
         # Bounds and counters must be constants and functions of the index before a

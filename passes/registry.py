@@ -30,6 +30,7 @@ _BUILTIN: dict[str, str] = {
     "fuse-scaled-matmul": "model.fuse_scaled_matmul:FuseScaledMatmul",
     "keep-integer-converts": "frontend.keep_integer_converts:KeepIntegerConverts",
     "keep-sorts": "frontend.keep_sorts:KeepSorts",
+    "release-sorts": "frontend.release_sorts:ReleaseSorts",
     "normalize-loops": "loops.normalize_loops:NormalizeLoops",
     "hoist-collectives": "loops.hoist_collectives:HoistCollectives",
     "pipeline-collectives": "loops.pipeline_collectives:PipelineCollectives",

@@ -204,4 +204,8 @@ MATMUL_WITHOUT_MAPS = Quirk("A linalg.matmul without indexing maps crashes near 
 NEGATIVE_DIMENSION = Quirk("tensor.dim of a dimension that is not there crashes.")
 NOT_UTF8 = Quirk("Strings that are no UTF-8 are parsed; the bindings fail when they hand them out.")
 PERMUTATION_OF_FLOATS = Quirk("The parser crashes on permutation = [-0.0, 0].")
+SORT_OF_BROADCAST = Quirk(
+    "A sort of two operands, or a top-k, of the broadcast of a scalar crashes iree-compile, which "
+    "asks for the last of its dimensions."
+)
 UNKNOWN_OP = Quirk("iree-compile crashes on an op that it does not know.")

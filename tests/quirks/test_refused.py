@@ -561,6 +561,17 @@ func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 
 @canary
+def test_sort_of_broadcast() -> None:
+    text = """
+func.func @f(%x: tensor<f32>) -> (tensor<3xf32>, tensor<3xi32>) {
+  %b = stablehlo.broadcast_in_dim %x, dims = [] : (tensor<f32>) -> tensor<8xf32>
+  %v, %i = chlo.top_k(%b, k = 3) : tensor<8xf32> -> (tensor<3xf32>, tensor<3xi32>)
+  return %v, %i : tensor<3xf32>, tensor<3xi32>
+}"""
+    expect_compiles(text, HASWELL, "SIGSEGV")
+
+
+@canary
 def test_all_gather_count() -> None:
     text = """
 func.func @f(%x: tensor<4xf32>) -> tensor<8xf32> {
