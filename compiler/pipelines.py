@@ -241,6 +241,7 @@ STAGES: dict[str, tuple[Entry, ...]] = {
         step("align-collectives"),
         # Before anything is fused, and goes into regions.
         step("hold-gathered-slices"),
+        step("hold-padded-values"),
         step("hold-sourceless-values"),
         step("hold-crossed-reductions"),
     ),

@@ -44,6 +44,7 @@ _BUILTIN: dict[str, str] = {
     "lower-encodings": "lowering.lower_encodings:LowerEncodings",
     "align-collectives": "lowering.align_collectives:AlignCollectives",
     "hold-gathered-slices": "lowering.hold_gathered_slices:HoldGatheredSlices",
+    "hold-padded-values": "lowering.hold_padded_values:HoldPaddedValues",
     "hold-sourceless-values": "lowering.hold_sourceless_values:HoldSourcelessValues",
     "hold-crossed-reductions": "lowering.hold_crossed_reductions:HoldCrossedReductions",
     "collapse-contractions": "dispatch.collapse_contractions:CollapseContractions",

@@ -167,6 +167,10 @@ PACKED_INIT = Quirk(
     "accumulate into that are not packed."
 )
 PACKED_MASK = Quirk("Packed tensors of i1 fail to compile, or a select reads other bits.")
+PADDED_IN_PLACE = Quirk(
+    "On CPUs a scan or a sort that is padded copies what it updates outside of the loop over "
+    "workgroups, and is refused."
+)
 RDNA_ENCODINGS = Quirk("Encoded f32 matmuls do not compile for RDNA.")
 SCATTER_WINDOW = Quirk("A scatter with a window in a scattered dimension becomes an invalid op.")
 SMALL_RESOURCE_RETYPED = Quirk(
