@@ -213,6 +213,7 @@ STAGES: dict[str, tuple[Entry, ...]] = {
         step("keep-integer-converts"),
         step("keep-sorts"),
         step("iree-stablehlo-input-transformation-pipeline"),
+        step("release-sorts"),
     ),
     "loops": (
         # Bounds and counters must be constants and functions of the index before a
@@ -232,12 +233,15 @@ STAGES: dict[str, tuple[Entry, ...]] = {
         step("legalize-converts"),
         step("legalize-math", "target"),
         step("legalize-fp8", "target"),
+        # On all f16 that those before it make.
+        step("round-f16", "target"),
         step("order-ties"),
         step("lower-encodings"),
         # On the final ops of loops: what decodes an operand comes before, not beside.
         step("align-collectives"),
         # Before anything is fused, and goes into regions.
         step("hold-gathered-slices"),
+        step("hold-padded-values"),
         step("hold-sourceless-values"),
         step("hold-crossed-reductions"),
         step("trim-windows"),

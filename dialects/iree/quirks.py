@@ -44,6 +44,10 @@ FLOAT_TO_INTEGER_OVERFLOW = Quirk(
     "A float that does not fit an integer type, and NaN, give other integers than XLA's, "
     "and other ones on each CPU."
 )
+F16_SUBNORMALS_FLUSHED = Quirk(
+    "On CPUs without F16C what is rounded to f16, as each result in f16 is, becomes zero where it "
+    "is a subnormal."
+)
 F64_DEMOTED = Quirk("Without a flag f64 becomes f32, the types of arguments included.")
 FORWARDED_BUFFER_LOST = Quirk(
     "The VM loses a buffer that a branch hands to a block for two arguments: where one is in "
@@ -176,6 +180,10 @@ PACKED_INIT = Quirk(
     "accumulate into that are not packed."
 )
 PACKED_MASK = Quirk("Packed tensors of i1 fail to compile, or a select reads other bits.")
+PADDED_IN_PLACE = Quirk(
+    "On CPUs a scan or a sort that is padded copies what it updates outside of the loop over "
+    "workgroups, and is refused."
+)
 RDNA_ENCODINGS = Quirk("Encoded f32 matmuls do not compile for RDNA.")
 SCATTER_WINDOW = Quirk("A scatter with a window in a scattered dimension becomes an invalid op.")
 SMALL_RESOURCE_RETYPED = Quirk(
@@ -215,5 +223,9 @@ NOT_UTF8 = Quirk("Strings that are no UTF-8 are parsed; the bindings fail when t
 PERMUTATION_OF_FLOATS = Quirk("The parser crashes on permutation = [-0.0, 0].")
 TEARDOWN_ORDER = Quirk(
     "Objects of IREE's runtime that live to the end of a process are torn down in the wrong order."
+)
+SORT_OF_BROADCAST = Quirk(
+    "A sort of two operands, or a top-k, of the broadcast of a scalar crashes iree-compile, which "
+    "asks for the last of its dimensions."
 )
 UNKNOWN_OP = Quirk("iree-compile crashes on an op that it does not know.")

@@ -20,83 +20,54 @@ class KeepSorts(Pass):
     IREE makes one of each descending sort of a value and an iota whose results are
     sliced (quirks.SORT_AS_TOP_K), without a look at what is compared, which operand is
     which, and where the slices begin; of two iotas, as of ``lax.top_k`` of an iota, it
-    takes neither, and crashes.
+    takes neither, and crashes. It also crashes where it follows an operand to the
+    broadcast of a scalar (quirks.SORT_OF_BROADCAST). What an operand folds to on the way
+    cannot be told before, so that no operand is shown but the positions of a top-k, until
+    ``release-sorts``.
     """
 
     name: ClassVar[str] = "keep-sorts"
 
     def run(self, module: ir.Operation) -> None:
-        apply_patterns(module, [KeepSort(), HoldTopKOperand()])
+        apply_patterns(module, [HoldSortOperands()])
 
 
-class KeepSort(Pattern[ir.Operation]):
-    """A sort that IREE might take for a top-k, and is none, compares the other way round.
+class HoldSortOperands(Pattern[list[int]]):
+    """IREE does not see what a sort of two operands, or a top-k, is of.
 
-    %s:2 = "stablehlo.sort"(%x, %iota) {
-    ^bb0(%a: tensor<f32>, %b: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
-      %before = stablehlo.compare GT, %i, %j
-    }
+    %s:2 = "stablehlo.sort"(%x, %iota) { stablehlo.compare LT }
     // =>
-    %s:2 = "stablehlo.sort"(%x, %iota) {
-    ^bb0(%a: tensor<f32>, %b: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
-      %before = stablehlo.compare LT, %j, %i
-    }
+    %a = stablehlo.optimization_barrier %x : tensor<8xi32>
+    %b = stablehlo.optimization_barrier %iota : tensor<8xi32>
+    %s:2 = "stablehlo.sort"(%a, %b) { stablehlo.compare LT }
     """
 
-    roots = ("stablehlo.sort",)
+    roots = ("stablehlo.sort", "chlo.top_k")
 
-    def match(self, op: ir.Operation) -> ir.Operation | None:
-        """The comparison to turn round."""
-        if len(op.operands) != 2:
+    def match(self, op: ir.Operation) -> list[int] | None:
+        """Which operands to hold."""
+        is_sort = op.name == "stablehlo.sort"
+        if is_sort and len(op.operands) != 2:
             return None
-        first = ir.operations_of(op.regions[0].blocks[0])[0]
-        if first.name != "stablehlo.compare" or _direction(first) not in _TURNED:
-            return None
-        return None if _is_top_k(op) else first
+        count = 1 if not is_sort or _is_top_k(op) else 2
+        operands = list(op.operands)[:count]
+        return [i for i, operand in enumerate(operands) if not _is_held(operand)] or None
 
-    def rewrite(self, op: ir.Operation, match: ir.Operation, rewriter: Rewriter) -> None:
-        attributes = {
-            name: match.attributes[name] for name in ("compare_type",) if name in match.attributes
-        }
-        attributes["comparison_direction"] = ir.Attribute.parse(
-            f"#stablehlo<comparison_direction {_TURNED[_direction(match)]}>", op.context
-        )
-        turned = build(
-            "compare",
-            [match.operands[1], match.operands[0]],
-            match.results[0].type,
-            loc=match.location,
-            ip=rewriter.before(match),
-            attributes=attributes,
-        )
-        rewriter.replace(match, [turned])
-
-
-class HoldTopKOperand(Pattern[ir.Value]):
-    """What a top-k of positions reads is not seen to be positions.
-
-    %x = stablehlo.iota dim = 0 : tensor<8xi32>
-    %v, %i = chlo.top_k(%x, k = 3)
-    // =>
-    %x = stablehlo.iota dim = 0 : tensor<8xi32>
-    %b = stablehlo.optimization_barrier %x : tensor<8xi32>
-    %v, %i = chlo.top_k(%b, k = 3)
-    """
-
-    roots = ("chlo.top_k",)
-
-    def match(self, op: ir.Operation) -> ir.Value | None:
-        """The operand, where it may fold to an iota before IREE looks."""
-        operand = op.operands[0]
-        return operand if _is_made_of_iotas(operand) else None
-
-    def rewrite(self, op: ir.Operation, match: ir.Value, rewriter: Rewriter) -> None:
+    def rewrite(self, op: ir.Operation, match: list[int], rewriter: Rewriter) -> None:
         ip = rewriter.before(op)
-        held = build("optimization_barrier", [match], match.type, loc=op.location, ip=ip)
-        rewriter.set_operand(op, 0, held)
+        held: dict[ir.Value, ir.Value] = {}
+        for index in match:
+            value = op.operands[index]
+            if value not in held:  # sorted with itself, it stays one value
+                held[value] = build(
+                    "optimization_barrier", [value], value.type, loc=op.location, ip=ip
+                )
+            rewriter.set_operand(op, index, held[value])
 
 
-_TURNED = {"GT": "LT", "GE": "LE"}
+def _is_held(value: ir.Value) -> bool:
+    op = ir.defining_op(value)
+    return op is not None and op.name == "stablehlo.optimization_barrier"
 
 
 def _direction(compare: ir.Operation) -> str:
@@ -149,17 +120,3 @@ def _counts_along(value: ir.Value, dim: int) -> bool:
     element = element_type_of(value)
     is_i32 = isinstance(element, ir.IntegerType) and element.is_signless and element.width == 32
     return is_i32 and integer(op, "iota_dimension") == dim
-
-
-def _is_made_of_iotas(value: ir.Value) -> bool:
-    """Whether ``value`` depends on iotas, on no argument, and is not held yet."""
-    found, seen, pending = False, set[int](), [value]
-    while pending:
-        op = ir.defining_op(pending.pop())
-        if op is None or op.regions or op.name == "stablehlo.optimization_barrier":
-            return False
-        if ir.address_of(op) not in seen:
-            seen.add(ir.address_of(op))
-            found = found or op.name == "stablehlo.iota"
-            pending.extend(op.operands)
-    return found

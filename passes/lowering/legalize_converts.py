@@ -14,14 +14,12 @@ from ...dialects.op_traits import (
     SCALAR_MOVES,
 )
 from ...dialects.upstream.arith import Scalars
-from ...dialects.upstream.contraction import contraction_loops, scaled_contraction_loops
-from ...dialects.upstream.generic import GENERIC
 from ...dialects.upstream.linalg import element_of
 from ..base import Pass
 from .converts import bf16_rounding, microscaling_codec
+from .converts.fixed_bodies import is_in_fixed_body
 from .converts.microscaling_codec import is_microscaling
 
-_FREE_BODIES = ("linalg.map", "linalg.reduce")
 # bf16 holds all integers of so many bits.
 _EXACT_IN_BF16 = 8
 _F32_PRECISION = 24
@@ -75,8 +73,7 @@ def _needs_help(op: ir.Operation) -> bool:
     types = [element_of(v.type) for v in (*op.operands, *op.results)]
     if not any(map(is_microscaling, types)) and not _is_convert_in_need(name, types):
         return False
-    parent = op.parent
-    return parent is None or not _has_fixed_body(parent.operation)
+    return not is_in_fixed_body(op)
 
 
 def _is_convert_in_need(name: str, types: list[ir.Type]) -> bool:
@@ -85,15 +82,6 @@ def _is_convert_in_need(name: str, types: list[ir.Type]) -> bool:
     if name == "arith.truncf":
         return isinstance(types[0], ir.F64Type) and isinstance(types[1], ir.BF16Type | ir.F16Type)
     return name in FLOATS_TO_INTEGERS
-
-
-def _has_fixed_body(op: ir.Operation) -> bool:
-    """Whether it is a contraction, or a linalg op whose name says what its body is."""
-    if not op.name.startswith("linalg.") or op.name in _FREE_BODIES:
-        return False
-    if op.name != GENERIC:
-        return True
-    return contraction_loops(op) is not None or scaled_contraction_loops(op) is not None
 
 
 def _rewritten(s: Scalars, op: ir.Operation) -> ir.Value:

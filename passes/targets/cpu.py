@@ -15,11 +15,29 @@ from .tiling import BF16_PRODUCT, F32_PRODUCT, I8_PRODUCT, Tiling
 BF16 = CpuFeature(
     name="bf16",
     flag="avx512_bf16",
+    lacked=False,
     cpus=frozenset(
         (
             *("cooperlake", "sapphirerapids", "emeraldrapids"),
             *("graniterapids", "graniterapids-d"),
             *("znver4", "znver5"),
+        )
+    ),
+)
+
+# All of x86-64 that LLVM knows; others than x86-64 convert f16 without a feature.
+NO_F16C = CpuFeature(
+    name="no-f16c",
+    flag="f16c",
+    lacked=True,
+    cpus=frozenset(
+        (
+            *("generic", "x86-64", "x86-64-v2"),
+            *("nocona", "core2", "penryn", "nehalem", "corei7", "westmere"),
+            *("sandybridge", "corei7-avx"),
+            *("bonnell", "atom", "silvermont", "slm", "goldmont", "goldmont-plus", "tremont"),
+            *("k8", "k8-sse3", "opteron", "opteron-sse3", "athlon64", "athlon64-sse3", "athlon-fx"),
+            *("amdfam10", "barcelona", "btver1", "bdver1"),
         )
     ),
 )
@@ -70,6 +88,7 @@ _PLAIN = Target(
     # It takes 12 to 40 times as long as its parts (8 heads of 512x64 in f32: 282 ms for
     # 23 ms on Zen 5).
     own_attention="never",
+    rounds_f16=True,
     # No measurement: a desktop with a memory bus of some 20 GB/s per device.
     rates=Rates(chip="a CPU with 1 Tflop/s", fp8=None, half=1, single=1, link=20),
     variants={},
@@ -86,7 +105,7 @@ _WITH_BF16 = replace(
     panels=(64, *_PLAIN.panels),
 )
 
-CPU = replace(_PLAIN, variants={BF16: _WITH_BF16})
+CPU = replace(_PLAIN, variants={BF16: _WITH_BF16, NO_F16C: replace(_PLAIN, rounds_f16=False)})
 
 VMVX = Target(
     name="vmvx",
@@ -100,6 +119,7 @@ VMVX = Target(
     panels=(),
     # quirks.ATTENTION_ON_VMVX
     own_attention="never",
+    rounds_f16=True,
     rates=Rates(chip="an interpreter with 10 Gflop/s", fp8=None, half=0.01, single=0.01, link=20),
     variants={},
 )

@@ -11,22 +11,24 @@ _CPU_INFO = Path("/proc/cpuinfo")
 
 @dataclass(frozen=True, kw_only=True)
 class CpuFeature:
-    """Instructions that some CPUs have.
+    """Instructions that some CPUs have, or that some lack.
 
     ``name``: as in a pass's option, ``target=cpu+bf16``. ``flag``: Linux's name
-    of them. ``cpus``: those of LLVM's CPUs that have them.
+    of them. ``lacked``: whether it is that they are not there. ``cpus``: those of
+    LLVM's CPUs of which it holds.
     """
 
     name: str
     flag: str
+    lacked: bool
     cpus: frozenset[str]
 
     def is_of(self, cpu: str) -> bool:
-        """Whether a CPU, named as for ``--cpu``, has them.
-
-        A host that does not say what it can do counts as one without.
-        """
-        return self.flag in _host_flags() if cpu == "host" else cpu in self.cpus
+        """Whether it holds of a CPU, named as for ``--cpu``; not of a host that says nothing."""
+        if cpu != "host":
+            return cpu in self.cpus
+        flags = _host_flags()
+        return bool(flags) and (self.flag in flags) != self.lacked
 
 
 @cache

@@ -27,6 +27,7 @@ def _cuda(name: str, fp8: Fp8Support, rates: Rates, chip: str | None = None) -> 
         packing=NO_PACKING,
         panels=(),
         own_attention="always",
+        rounds_f16=True,
         rates=rates,
         variants={},
     )

@@ -49,7 +49,8 @@ class TargetPass(Pass):
     target: str = field(
         default="cpu",
         metadata={
-            "help": "as in headrace-compile --target; cpu+bf16: for CPUs with bf16 instructions"
+            "help": "as in headrace-compile --target; cpu+bf16: for CPUs with bf16 instructions, "
+            "cpu+no-f16c: without those for f16"
         },
     )
 

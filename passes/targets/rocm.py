@@ -33,6 +33,7 @@ def _rocm(
         # Where a length is dynamic it takes minutes to compile, if it does (heads of 16
         # in f16: 116 s for CDNA 3, 405 s for RDNA 4, 10 s for CUDA).
         own_attention="static",
+        rounds_f16=True,
         rates=rates,
         variants={},
     )

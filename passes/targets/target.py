@@ -56,7 +56,9 @@ class Target:
     a panel that ``pack-panels`` packs a weight in, the best first.
     ``own_attention``: whether IREE's attention op is right, and faster than its
     parts: never, where all lengths are static, or always.
-    ``variants``: the same target for CPUs with a feature, the best first.
+    ``rounds_f16``: whether its converts from f32 to f16 are right
+    (quirks.F16_SUBNORMALS_FLUSHED).
+    ``variants``: the same target for CPUs of which a feature holds, the best first.
     """
 
     name: str
@@ -69,6 +71,7 @@ class Target:
     packing: Packing
     panels: tuple[int, ...]
     own_attention: Literal["never", "static", "always"]
+    rounds_f16: bool
     rates: Rates
     variants: Mapping[CpuFeature, Target]
 

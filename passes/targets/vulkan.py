@@ -26,6 +26,7 @@ def _vulkan(chip: str, rates: Rates) -> Target:
         panels=(),
         # quirks.ATTENTION_ON_VULKAN; nor is there a workaround for quirks.BF16_MATMUL_ON_VULKAN.
         own_attention="never",
+        rounds_f16=True,
         rates=rates,
         variants={},
     )

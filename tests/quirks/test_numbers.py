@@ -6,7 +6,7 @@ import iree.runtime as rt
 import ml_dtypes
 import numpy as np
 from quirk_programs import elementwise, matmul
-from stock import Programs, canary, expect_equal
+from stock import OLDEST, Programs, canary, expect_equal
 
 V, S, M = "tensor<24xf32>", "tensor<24x16xf32>", "tensor<24x24xf32>"
 GATHER = (
@@ -223,6 +223,8 @@ func.func @buffers(%n: i64, %p0: tensor<4xi32>, %p1: tensor<4xi32>, %p2: tensor<
 }""",
 }
 run = Programs(TEXTS)
+TINY = elementwise("tiny", "f32", "f16", "%b = arith.truncf %a : f32 to f16")
+oldest = Programs({"tiny": TINY}, OLDEST)
 
 
 @canary
@@ -302,6 +304,12 @@ def test_topk_nan() -> None:
 def test_bf16_roundings_dropped() -> None:
     x, one = np.full(4, 256, ml_dtypes.bfloat16), np.ones(4, ml_dtypes.bfloat16)
     expect_equal(run("rounded", x, one).view(np.uint16), np.zeros(4))
+
+
+@canary
+def test_f16_subnormals_flushed() -> None:
+    x = np.array([2.0**-24, 1e-5, 2.0**-15, 1], np.float32)
+    expect_equal(oldest("tiny", x), x.astype(np.float16))
 
 
 @canary

@@ -602,6 +602,36 @@ func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 
 @canary
+def test_padded_in_place() -> None:
+    text = """
+func.func @f(%x: tensor<3x2xf32>) -> tensor<4x4xf32> {
+  %z = arith.constant 0.0 : f32
+  %s = iree_linalg_ext.sort dimension(1) outs(%x : tensor<3x2xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %p = arith.cmpf olt, %a, %b : f32
+    iree_linalg_ext.yield %p : i1
+  } -> tensor<3x2xf32>
+  %y = tensor.pad %s low[0, 2] high[1, 0] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %z : f32
+  } : tensor<3x2xf32> to tensor<4x4xf32>
+  return %y : tensor<4x4xf32>
+}"""
+    expect_compiles(text, HASWELL, "restricted to workgroup distributed contexts")
+
+
+@canary
+def test_sort_of_broadcast() -> None:
+    text = """
+func.func @f(%x: tensor<f32>) -> (tensor<3xf32>, tensor<3xi32>) {
+  %b = stablehlo.broadcast_in_dim %x, dims = [] : (tensor<f32>) -> tensor<8xf32>
+  %v, %i = chlo.top_k(%b, k = 3) : tensor<8xf32> -> (tensor<3xf32>, tensor<3xi32>)
+  return %v, %i : tensor<3xf32>, tensor<3xi32>
+}"""
+    expect_compiles(text, HASWELL, "SIGSEGV")
+
+
+@canary
 def test_all_gather_count() -> None:
     text = """
 func.func @f(%x: tensor<4xf32>) -> tensor<8xf32> {

@@ -96,7 +96,7 @@ def differences(
         a, e = got.astype(np.float64), expected.astype(np.float64)
         runs = [run.astype(np.float64) for run in disturbed]
         # XLA's CPU code flushes what is below the smallest normal f32 to zero, and IREE's
-        # function for CPUs without F16C what is below that of f16.
+        # function for CPUs without F16C what is below that of f16 in convolutions: docs/limits.md.
         is_flushed = got.dtype == np.float16 and cpu in ("generic", "x86-64-v2")
         smallest = 2.0**-14 if is_flushed else 2.0**-126
         tiny = (np.abs(a) < smallest) & (np.abs(e) < smallest)

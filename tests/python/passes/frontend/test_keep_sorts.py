@@ -98,3 +98,29 @@ def test_descending_sorts(name: str) -> None:
     got = Program(vmfb).results("main", x)
     for ours, theirs in zip(got, sort.results(x), strict=True):
         assert np.array_equal(ours, theirs)
+
+
+def test_broadcast_scalars() -> None:
+    """What folds to the broadcast of a scalar: ``argsort(where(m, x, x))``, and its top-k."""
+    text = """
+func.func @main(%x: tensor<f32>, %m: tensor<8xi1>)
+    -> (tensor<8xi32>, tensor<8xf32>, tensor<3xf32>, tensor<3xi32>) {
+  %i = stablehlo.iota dim = 0 : tensor<8xi32>
+  %y = stablehlo.broadcast_in_dim %x, dims = [] : (tensor<f32>) -> tensor<8xf32>
+  %z = stablehlo.select %m, %y, %y : tensor<8xi1>, tensor<8xf32>
+  %s:2 = "stablehlo.sort"(%z, %i) ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>, %c: tensor<i32>, %d: tensor<i32>):
+    %p = stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  }) {dimension = 0 : i64, is_stable = true}
+    : (tensor<8xf32>, tensor<8xi32>) -> (tensor<8xf32>, tensor<8xi32>)
+  %v, %j = chlo.top_k(%z, k = 3) : tensor<8xf32> -> (tensor<3xf32>, tensor<3xi32>)
+  return %s#1, %s#0, %v, %j : tensor<8xi32>, tensor<8xf32>, tensor<3xf32>, tensor<3xi32>
+}
+"""
+    vmfb = headrace.compile(text).vmfb
+    assert vmfb is not None
+    got = Program(vmfb).results("main", np.array(5, np.float32), np.arange(8) % 2 == 0)
+    want = (np.arange(8), np.full(8, 5), np.full(3, 5), np.arange(3))
+    for ours, right in zip(got, want, strict=True):
+        assert np.array_equal(ours, right)

@@ -17,7 +17,7 @@ from conversions import (
     function_text,
     pass_in,
 )
-from cpu_kinds import CPUS, has_f16c, runs_here
+from cpu_kinds import CPUS, runs_here
 from cpu_programs import Program, same_numbers
 from headrace.compiler.iree.element_types import Array
 from headrace.passes.targets.lookup import target_names
@@ -45,18 +45,13 @@ def check(pairs: Pairs, cpu: str) -> None:
     wrong = [
         f"{a} to {b}: {found}"
         for (a, b), result in zip(pairs, results, strict=True)
-        if (found := mismatches(result, values[a], a, b, cpu))
+        if (found := mismatches(result, values[a], a, b))
     ]
     assert not wrong, "\n".join(wrong)
 
 
-def mismatches(result: Array, values: Array, source: str, target: str, cpu: str) -> str:
-    """The first wrong elements as text.
-
-    Subnormals of f32 may count as zero, as in JAX on CPU; so may those of f16
-    that a CPU without F16C makes.
-    """
-    least = 2.0**-126 if has_f16c(cpu) or target != "f16" else 2.0**-14
+def mismatches(result: Array, values: Array, source: str, target: str) -> str:
+    """The first wrong elements as text; subnormals of f32 may count as zero, as in JAX on CPU."""
     right = pass_in(expected(values, source, target), target)
     flush = right
     if source in _FLUSHED:
@@ -65,7 +60,7 @@ def mismatches(result: Array, values: Array, source: str, target: str, cpu: str)
         same = (result == right) | (result == flush)
     else:
         found = result.astype(np.float64)
-        allowed = (a.astype(np.float64) for a in (right, flush, flushed(flush, least)))
+        allowed = (a.astype(np.float64) for a in (right, flush, flushed(flush)))
         same = np.logical_or.reduce([same_numbers(found, a) for a in allowed])
     if (source, target) == ("f8E8M0FNU", "i1"):
         same |= values.view(np.uint8) == 0  # 2^-127: compared in f32

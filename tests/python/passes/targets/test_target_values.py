@@ -32,6 +32,7 @@ SCRATCH = Target(
     packing=NO_PACKING,
     panels=(),
     own_attention="never",
+    rounds_f16=True,
     rates=Rates(chip="a scratch chip", fp8=None, half=2, single=1, link=1),
     variants={},
 )
@@ -89,18 +90,21 @@ def test_a_target_is_written_in_one_file(name: str) -> None:
 
 
 def test_features() -> None:
-    (variant,) = CPU.variants.values()
+    variant, without_f16c = CPU.variants.values()
     assert parse_target("cpu") is CPU
     assert parse_target("cpu+bf16") is variant
     assert variant.fp8.multiplies_bf16
     assert not CPU.fp8.multiplies_bf16
+    assert parse_target("cpu+no-f16c") is without_f16c
+    assert CPU.rounds_f16
+    assert not without_f16c.rounds_f16
 
 
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        ("cpu+amx", r"target 'cpu' has no CPU feature 'amx'; it has: bf16"),
-        ("cpu+", r"target 'cpu' has no CPU feature ''; it has: bf16"),
+        ("cpu+amx", r"target 'cpu' has no CPU feature 'amx'; it has: bf16, no-f16c"),
+        ("cpu+", r"target 'cpu' has no CPU feature ''; it has: bf16, no-f16c"),
         ("sm_80+bf16", r"target 'sm_80' has no CPU feature 'bf16'; it has: none"),
         ("tpu+bf16", r"unknown target 'tpu'; known are cpu, gfx942"),
     ],
