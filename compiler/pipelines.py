@@ -240,6 +240,7 @@ STAGES: dict[str, tuple[Entry, ...]] = {
         step("hold-gathered-slices"),
         step("hold-sourceless-values"),
         step("hold-crossed-reductions"),
+        step("widen-sliced-scalars"),
     ),
     # All ops are IREE's but collectives, and the program is still one device's.
     "dispatch": (

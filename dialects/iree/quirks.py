@@ -165,6 +165,10 @@ PACKED_INIT = Quirk(
 PACKED_MASK = Quirk("Packed tensors of i1 fail to compile, or a select reads other bits.")
 RDNA_ENCODINGS = Quirk("Encoded f32 matmuls do not compile for RDNA.")
 SCATTER_WINDOW = Quirk("A scatter with a window in a scattered dimension becomes an invalid op.")
+SLICE_OF_LOWER_RANK = Quirk(
+    "A reshape of one sliced element is moved above the slice, also to more dimensions than the "
+    "sliced tensor has: 'expected rank to be smaller or equal to the other rank'."
+)
 SMALL_RESOURCE_RETYPED = Quirk(
     "A small resource that goes into a dispatch, behind a conversion, is taken for a constant of "
     "the converted type."

@@ -243,6 +243,20 @@ func.func @f() -> tensor<4xf8E4M3FN> {
 
 
 @canary
+def test_slice_of_lower_rank() -> None:
+    one = "tensor<1x1xf32>"
+    text = f"""
+func.func @f(%x: tensor<2xf32>, %z: {one}) -> tensor<2x1xf32> {{
+  %s = tensor.extract_slice %x[1] [1] [1] : tensor<2xf32> to tensor<1xf32>
+  %e = tensor.expand_shape %s [[0, 1]] output_shape [1, 1] : tensor<1xf32> into {one}
+  %y = tensor.concat dim(0) %e, %z : ({one}, {one}) -> tensor<2x1xf32>
+  return %y : tensor<2x1xf32>
+}}"""
+    flags = (*HOST, "--compile-to=flow")
+    expect_compiles(text, flags, "expected rank to be smaller or equal to the other rank")
+
+
+@canary
 def test_small_resource_retyped() -> None:
     text = """
 func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
