@@ -164,6 +164,10 @@ PACKED_INIT = Quirk(
 )
 PACKED_MASK = Quirk("Packed tensors of i1 fail to compile, or a select reads other bits.")
 RDNA_ENCODINGS = Quirk("Encoded f32 matmuls do not compile for RDNA.")
+SCALARS_OF_SEVERAL_DEVICES = Quirk(
+    "Neighbouring ops whose operands have one element are put into one dispatch, wherever those "
+    "live and whatever else they read: 'op affinity is not compatible with the partition affinity'."
+)
 SCATTER_WINDOW = Quirk("A scatter with a window in a scattered dimension becomes an invalid op.")
 SLICE_OF_LOWER_RANK = Quirk(
     "A reshape of one sliced element is moved above the slice, also to more dimensions than the "

@@ -15,9 +15,8 @@ from ..base import Pass
 class IsolateScalars(Pass):
     """Give each linalg op on one-element tensors a dispatch region of its own.
 
-    For programs for several devices. IREE's FormScalarDispatches puts
-    neighbouring scalar ops into one dispatch without looking at where their
-    operands live. Values of all devices then come from one dispatch, nothing
+    For programs for several devices: quirks.SCALARS_OF_SEVERAL_DEVICES, of IREE's
+    FormScalarDispatches. Values of all devices then come from one dispatch, nothing
     tells IREE where their users run, and an encoded matmul among those fails
     to compile ('stream.tensor.sizeof' op illegal). Constant scalars stay:
     IREE copies those into their users. What an op reads in its body counts

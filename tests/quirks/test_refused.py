@@ -447,6 +447,39 @@ def test_rdna_encodings() -> None:
 
 
 @canary
+def test_scalars_of_several_devices() -> None:
+    x, y, s = "tensor<2xf32>", "tensor<1xf32>", "tensor<f32>"
+    taken = "".join(
+        f"""
+  %r{d} = linalg.generic {{indexing_maps = [affine_map<() -> ()>], iterator_types = []}}
+    outs(%e : {s}) {{
+  ^bb0(%o: f32):
+    %k = tensor.extract %x{d}[%i] : {x}
+    linalg.yield %k : f32
+  }} -> {s}"""
+        for d in range(3)
+    )
+    written = "".join(
+        f"""
+  %a{d} = flow.tensor.alloca : {x} attributes {{stream.affinity = #hal.device.promise<@dev{d}>}}
+  %b{d} = tensor.insert_slice %r{d} into %a{d}[0] [1] [1] : {s} into {x}
+  %c{d} = tensor.extract_slice %b{d}[%i] [1] [1] : {x} to {s}
+  %f{d} = tensor.expand_shape %r{d} [] output_shape [1] : {s} into {y}
+  %y{d} = tensor.insert_slice %c{d} into %f{d}[%i] [1] [1] : {s} into {y}"""
+        for d in range(3)
+    )
+    arguments = ", ".join(f"%x{d}: {x} {ON(d)}" for d in range(3))
+    results = ", ".join(f"{y} {ON(d)}" for d in range(3))
+    text = f"""
+func.func @f({arguments}, %i: index) -> ({results}) {{
+  %e = tensor.empty() : {s}{taken}{written}
+  return %y0, %y1, %y2 : {y}, {y}, {y}
+}}"""
+    flags = (*devices(3), "--iree-opt-const-eval=false")
+    expect_compiles(text, flags, "is not compatible with the partition affinity")
+
+
+@canary
 def test_scatter_window() -> None:
     x, i, u = "tensor<8x4xf32>", "tensor<3x1xi32>", "tensor<3x2x4xf32>"
     numbers = (
