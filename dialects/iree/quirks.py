@@ -190,6 +190,10 @@ UNPACKED_AND_USED = Quirk(
     "vectors of a whole workgroup's tile: 'large vector sizes'."
 )
 UNPASSED_ELEMENT_TYPE = Quirk("Types without a number in the runtime cannot be arguments.")
+UPDATE_ON_NO_DEVICE = Quirk(
+    "Parts of one value that are written into a buffer of no device, beside ops on the value on "
+    "several: 'used resource not listed in explicit captures'."
+)
 VMVX_HALF_FLOATS = Quirk("bf16 and f16 arithmetic does not compile.")
 
 # Other code than was meant.

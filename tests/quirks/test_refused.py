@@ -592,6 +592,47 @@ func.func @f(%x: tensor<4xf8E4M3>) -> tensor<4xf32> {
 
 
 @canary
+def test_update_on_no_device() -> None:
+    x, c, r = "tensor<5x2xf32>", "tensor<5xf32>", "tensor<2xf32>"
+    each = "".join(
+        f"""
+  %x{d} = flow.tensor.transfer %x : {x} to #hal.device.promise<@dev{d}>
+  %z{d} = flow.tensor.transfer %z : {r} to #hal.device.promise<@dev{d}>
+  %s{d}:2 = iree_linalg_ext.scan dimension(0) inclusive(true)
+    ins(%x{d} : {x}) outs(%e, %z{d} : {x}, {r}) {{
+  ^bb0(%a{d}: f32, %b{d}: f32):
+    %t = arith.addf %a{d}, %b{d} : f32
+    iree_linalg_ext.yield %t : f32
+  }} -> {x}, {r}
+  %y{d} = flow.tensor.transfer %q : {x} to #hal.device.promise<@dev{d}>"""
+        for d in range(2)
+    )
+    results = ", ".join(f"{x} {ON(d)}" for d in (0, 0, 1, 1))
+    text = f"""
+func.func @f() -> ({results}) {{
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : {x}
+  %n = tensor.empty() : {r}
+  %z = linalg.fill ins(%zero : f32) outs(%n : {r}) -> {r}
+  %x = linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i, j)>],
+    iterator_types = ["parallel", "parallel"]}} outs(%e : {x}) {{
+  ^bb0(%o: f32):
+    %i = linalg.index 0 : index
+    %k = arith.index_cast %i : index to i32
+    %f = arith.sitofp %k : i32 to f32
+    linalg.yield %f : f32
+  }} -> {x}
+  %l = tensor.extract_slice %x[0, 0] [5, 1] [1, 1] : {x} to {c}
+  %h = tensor.extract_slice %x[0, 1] [5, 1] [1, 1] : {x} to {c}
+  %p = tensor.insert_slice %h into %e[0, 0] [5, 1] [1, 1] : {c} into {x}
+  %q = tensor.insert_slice %l into %p[0, 1] [5, 1] [1, 1] : {c} into {x}{each}
+  return %s0#0, %y0, %s1#0, %y1 : {x}, {x}, {x}, {x}
+}}"""
+    flags = (*devices(2), "--iree-opt-const-eval=false")
+    expect_compiles(text, flags, "used resource not listed in explicit captures")
+
+
+@canary
 def test_vmvx_half_floats() -> None:
     text = elementwise("f", "bf16", "bf16", "%b = arith.mulf %a, %a : bf16")
     expect_compiles(text, VMVX, "'vm.mul.f32' op operand #0 must be 32-bit float")
