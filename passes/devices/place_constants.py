@@ -14,7 +14,7 @@ from ...dialects.upstream.linalg import TensorBuilder
 from ..base import Pass
 
 # Written part by part in one buffer, which has to be some device's (quirks.UPDATE_ON_NO_DEVICE).
-_IN_PLACE = ("tensor.insert_slice", "tensor.concat", "tensor.pad")
+_IN_PLACE = ("tensor.insert_slice", "tensor.concat")
 
 
 @dataclass(frozen=True)
