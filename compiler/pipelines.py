@@ -246,6 +246,7 @@ STAGES: dict[str, tuple[Entry, ...]] = {
         step("hold-crossed-reductions"),
         step("trim-windows"),
         step("hold-skipped-elements"),
+        step("widen-sliced-scalars"),
     ),
     # All ops are IREE's but collectives, and the program is still one device's.
     "dispatch": (

@@ -49,6 +49,7 @@ _BUILTIN: dict[str, str] = {
     "hold-sourceless-values": "lowering.hold_sourceless_values:HoldSourcelessValues",
     "hold-crossed-reductions": "lowering.hold_crossed_reductions:HoldCrossedReductions",
     "trim-windows": "lowering.trim_windows:TrimWindows",
+    "widen-sliced-scalars": "lowering.widen_sliced_scalars:WidenSlicedScalars",
     "collapse-contractions": "dispatch.collapse_contractions:CollapseContractions",
     "pack-panels": "dispatch.pack_panels:PackPanels",
     "set-encodings": "dispatch.set_encodings:SetEncodings",

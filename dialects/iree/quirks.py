@@ -185,7 +185,15 @@ PADDED_IN_PLACE = Quirk(
     "workgroups, and is refused."
 )
 RDNA_ENCODINGS = Quirk("Encoded f32 matmuls do not compile for RDNA.")
+SCALARS_OF_SEVERAL_DEVICES = Quirk(
+    "Neighbouring ops whose operands have one element are put into one dispatch, wherever those "
+    "live and whatever else they read: 'op affinity is not compatible with the partition affinity'."
+)
 SCATTER_WINDOW = Quirk("A scatter with a window in a scattered dimension becomes an invalid op.")
+SLICE_OF_LOWER_RANK = Quirk(
+    "A reshape of one sliced element is moved above the slice, also to more dimensions than the "
+    "sliced tensor has: 'expected rank to be smaller or equal to the other rank'."
+)
 SMALL_RESOURCE_RETYPED = Quirk(
     "A small resource that goes into a dispatch, behind a conversion, is taken for a constant of "
     "the converted type."
@@ -203,6 +211,10 @@ UNPACKED_AND_USED = Quirk(
     "vectors of a whole workgroup's tile: 'large vector sizes'."
 )
 UNPASSED_ELEMENT_TYPE = Quirk("Types without a number in the runtime cannot be arguments.")
+UPDATE_ON_NO_DEVICE = Quirk(
+    "Parts of one value that are written into a buffer of no device, beside ops on the value on "
+    "several: 'used resource not listed in explicit captures'."
+)
 VMVX_HALF_FLOATS = Quirk("bf16 and f16 arithmetic does not compile.")
 
 # Other code than was meant.

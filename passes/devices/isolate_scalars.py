@@ -15,12 +15,12 @@ from ..base import Pass
 class IsolateScalars(Pass):
     """Give each linalg op on one-element tensors a dispatch region of its own.
 
-    For programs for several devices. IREE's FormScalarDispatches puts
-    neighbouring scalar ops into one dispatch without looking at where their
-    operands live. Values of all devices then come from one dispatch, nothing
+    For programs for several devices: quirks.SCALARS_OF_SEVERAL_DEVICES, of IREE's
+    FormScalarDispatches. Values of all devices then come from one dispatch, nothing
     tells IREE where their users run, and an encoded matmul among those fails
     to compile ('stream.tensor.sizeof' op illegal). Constant scalars stay:
-    IREE copies those into their users.
+    IREE copies those into their users. What an op reads in its body counts
+    as its inputs do, of whatever size it is: IREE asks for operands only.
     """
 
     name: ClassVar[str] = "isolate-scalars"
@@ -34,7 +34,14 @@ class IsolateScalars(Pass):
 def _is_scalar(op: ir.Operation) -> bool:
     if not all(_has_one_element(value.type) for value in (*op.operands, *op.results)):
         return False
-    return any(not _is_constant(value) for value in inputs_of(op))
+    return any(not _is_constant(value) for value in (*inputs_of(op), *_read_in_body(op)))
+
+
+def _read_in_body(op: ir.Operation) -> list[ir.Value]:
+    """What the body reads and is made outside of it."""
+    bodies = [block for each in ir.walk(op) for block in ir.blocks_of(each)]
+    read = [operand for inner in ir.walk(op)[1:] for operand in inner.operands]
+    return [value for value in read if ir.block_of(value) not in bodies]
 
 
 def _has_one_element(type_: ir.Type) -> bool:

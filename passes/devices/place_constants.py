@@ -13,6 +13,9 @@ from ...dialects.op_traits import MADE_OF_SCALARS, SCF_BRANCHES, VIEWS
 from ...dialects.upstream.linalg import TensorBuilder
 from ..base import Pass
 
+# Written part by part in one buffer, which has to be some device's (quirks.UPDATE_ON_NO_DEVICE).
+_IN_PLACE = ("tensor.insert_slice", "tensor.concat")
+
 
 @dataclass(frozen=True)
 class PlaceConstants(Pass):
@@ -25,7 +28,8 @@ class PlaceConstants(Pass):
 
     Constants become globals, one for each device, which takes no copies at
     run time. What is computed of no constant but numbers alone (an iota, say)
-    and not within its one user is sent to each device.
+    and not within its one user is sent to each device. What is put together of
+    several such parts is put together on each device, as IREE fails otherwise.
 
     Before::
 
@@ -82,7 +86,7 @@ class _Placer:
             of_constants = not isinstance(values, ir.DenseElementsAttr) or not values.is_splat
             anywhere = not of_constants
         else:
-            of_constants = any(v in self._of_constants for v in op.operands)
+            of_constants = op.name in _IN_PLACE or any(v in self._of_constants for v in op.operands)
             anywhere = op.name in MADE_OF_SCALARS or (
                 op.name in VIEWS and op.operands[0] in self._anywhere
             )

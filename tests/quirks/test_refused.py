@@ -261,6 +261,20 @@ func.func @f() -> tensor<4xf8E4M3FN> {
 
 
 @canary
+def test_slice_of_lower_rank() -> None:
+    one = "tensor<1x1xf32>"
+    text = f"""
+func.func @f(%x: tensor<2xf32>, %z: {one}) -> tensor<2x1xf32> {{
+  %s = tensor.extract_slice %x[1] [1] [1] : tensor<2xf32> to tensor<1xf32>
+  %e = tensor.expand_shape %s [[0, 1]] output_shape [1, 1] : tensor<1xf32> into {one}
+  %y = tensor.concat dim(0) %e, %z : ({one}, {one}) -> tensor<2x1xf32>
+  return %y : tensor<2x1xf32>
+}}"""
+    flags = (*HOST, "--compile-to=flow")
+    expect_compiles(text, flags, "expected rank to be smaller or equal to the other rank")
+
+
+@canary
 def test_small_resource_retyped() -> None:
     text = """
 func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -464,6 +478,39 @@ def test_rdna_encodings() -> None:
 
 
 @canary
+def test_scalars_of_several_devices() -> None:
+    x, y, s = "tensor<2xf32>", "tensor<1xf32>", "tensor<f32>"
+    taken = "".join(
+        f"""
+  %r{d} = linalg.generic {{indexing_maps = [affine_map<() -> ()>], iterator_types = []}}
+    outs(%e : {s}) {{
+  ^bb0(%o: f32):
+    %k = tensor.extract %x{d}[%i] : {x}
+    linalg.yield %k : f32
+  }} -> {s}"""
+        for d in range(3)
+    )
+    written = "".join(
+        f"""
+  %a{d} = flow.tensor.alloca : {x} attributes {{stream.affinity = #hal.device.promise<@dev{d}>}}
+  %b{d} = tensor.insert_slice %r{d} into %a{d}[0] [1] [1] : {s} into {x}
+  %c{d} = tensor.extract_slice %b{d}[%i] [1] [1] : {x} to {s}
+  %f{d} = tensor.expand_shape %r{d} [] output_shape [1] : {s} into {y}
+  %y{d} = tensor.insert_slice %c{d} into %f{d}[%i] [1] [1] : {s} into {y}"""
+        for d in range(3)
+    )
+    arguments = ", ".join(f"%x{d}: {x} {ON(d)}" for d in range(3))
+    results = ", ".join(f"{y} {ON(d)}" for d in range(3))
+    text = f"""
+func.func @f({arguments}, %i: index) -> ({results}) {{
+  %e = tensor.empty() : {s}{taken}{written}
+  return %y0, %y1, %y2 : {y}, {y}, {y}
+}}"""
+    flags = (*devices(3), "--iree-opt-const-eval=false")
+    expect_compiles(text, flags, "is not compatible with the partition affinity")
+
+
+@canary
 def test_scatter_window() -> None:
     x, i, u = "tensor<8x4xf32>", "tensor<3x1xi32>", "tensor<3x2x4xf32>"
     numbers = (
@@ -583,6 +630,47 @@ func.func @f(%x: tensor<4xf8E4M3>) -> tensor<4xf32> {
   return %y : tensor<4xf32>
 }"""
     expect_compiles(text, HASWELL, "'hal.element_type' op unsupported element type")
+
+
+@canary
+def test_update_on_no_device() -> None:
+    x, c, r = "tensor<5x2xf32>", "tensor<5xf32>", "tensor<2xf32>"
+    each = "".join(
+        f"""
+  %x{d} = flow.tensor.transfer %x : {x} to #hal.device.promise<@dev{d}>
+  %z{d} = flow.tensor.transfer %z : {r} to #hal.device.promise<@dev{d}>
+  %s{d}:2 = iree_linalg_ext.scan dimension(0) inclusive(true)
+    ins(%x{d} : {x}) outs(%e, %z{d} : {x}, {r}) {{
+  ^bb0(%a{d}: f32, %b{d}: f32):
+    %t = arith.addf %a{d}, %b{d} : f32
+    iree_linalg_ext.yield %t : f32
+  }} -> {x}, {r}
+  %y{d} = flow.tensor.transfer %q : {x} to #hal.device.promise<@dev{d}>"""
+        for d in range(2)
+    )
+    results = ", ".join(f"{x} {ON(d)}" for d in (0, 0, 1, 1))
+    text = f"""
+func.func @f() -> ({results}) {{
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : {x}
+  %n = tensor.empty() : {r}
+  %z = linalg.fill ins(%zero : f32) outs(%n : {r}) -> {r}
+  %x = linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i, j)>],
+    iterator_types = ["parallel", "parallel"]}} outs(%e : {x}) {{
+  ^bb0(%o: f32):
+    %i = linalg.index 0 : index
+    %k = arith.index_cast %i : index to i32
+    %f = arith.sitofp %k : i32 to f32
+    linalg.yield %f : f32
+  }} -> {x}
+  %l = tensor.extract_slice %x[0, 0] [5, 1] [1, 1] : {x} to {c}
+  %h = tensor.extract_slice %x[0, 1] [5, 1] [1, 1] : {x} to {c}
+  %p = tensor.insert_slice %h into %e[0, 0] [5, 1] [1, 1] : {c} into {x}
+  %q = tensor.insert_slice %l into %p[0, 1] [5, 1] [1, 1] : {c} into {x}{each}
+  return %s0#0, %y0, %s1#0, %y1 : {x}, {x}, {x}, {x}
+}}"""
+    flags = (*devices(2), "--iree-opt-const-eval=false")
+    expect_compiles(text, flags, "used resource not listed in explicit captures")
 
 
 @canary

@@ -68,3 +68,56 @@ func.func @map(%x: tensor<1xf32>) -> tensor<1xf32> {
   %y = linalg.map { math.exp } ins(%x : tensor<1xf32>) outs(%e : tensor<1xf32>)
   return %y : tensor<1xf32>
 }
+
+// -----
+
+// What only its body reads: an element at a computed place, and a scalar.
+// CHECK-LABEL: @read_in_body(
+// CHECK: flow.dispatch.region -> (tensor<f32>)
+// CHECK-NEXT: linalg.generic
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: tensor.extract %arg0[%arg1]
+// CHECK: flow.return
+// CHECK: flow.dispatch.region -> (tensor<f32>)
+// CHECK: linalg.yield %arg2
+// CHECK: flow.return
+#map = affine_map<() -> ()>
+func.func @read_in_body(%x: tensor<8xf32>, %i: index, %s: f32) -> (tensor<f32>, tensor<f32>) {
+  %e = tensor.empty() : tensor<f32>
+  %0 = linalg.generic {indexing_maps = [#map], iterator_types = []} outs(%e : tensor<f32>) {
+  ^bb0(%out: f32):
+    %1 = tensor.extract %x[%i] : tensor<8xf32>
+    linalg.yield %1 : f32
+  } -> tensor<f32>
+  %2 = linalg.generic {indexing_maps = [#map], iterator_types = []} outs(%e : tensor<f32>) {
+  ^bb0(%out: f32):
+    linalg.yield %s : f32
+  } -> tensor<f32>
+  return %0, %2 : tensor<f32>, tensor<f32>
+}
+
+// -----
+
+// What reads only constants in its body, and more than one element.
+// CHECK-LABEL: @constants_in_body(
+// CHECK-NOT: flow.dispatch.region
+#map = affine_map<() -> ()>
+#one = affine_map<(d0) -> (d0)>
+func.func @constants_in_body(%x: tensor<8xf32>, %i: index) -> (tensor<f32>, tensor<4xf32>) {
+  %c2 = arith.constant 2 : index
+  %k = arith.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
+  %e = tensor.empty() : tensor<f32>
+  %0 = linalg.generic {indexing_maps = [#map], iterator_types = []} outs(%e : tensor<f32>) {
+  ^bb0(%out: f32):
+    %1 = tensor.extract %k[%c2] : tensor<3xf32>
+    %3 = arith.addf %1, %1 : f32
+    linalg.yield %3 : f32
+  } -> tensor<f32>
+  %f = tensor.empty() : tensor<4xf32>
+  %2 = linalg.generic {indexing_maps = [#one], iterator_types = ["parallel"]} outs(%f : tensor<4xf32>) {
+  ^bb0(%out: f32):
+    %1 = tensor.extract %x[%i] : tensor<8xf32>
+    linalg.yield %1 : f32
+  } -> tensor<4xf32>
+  return %0, %2 : tensor<f32>, tensor<4xf32>
+}

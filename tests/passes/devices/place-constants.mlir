@@ -165,3 +165,56 @@ func.func @region(%a: tensor<8x4xf32> {iree.abi.affinity = #hal.device.promise<@
   }
   return %0 : tensor<8x4xf32, #packed>
 }
+
+// -----
+
+// What is put together of numbers alone is put together on each device, and what is computed of that, too; a part of
+// what numbers make is sent.
+// CHECK-LABEL: @put_together(
+// CHECK-DAG: %[[A:.*]] = flow.tensor.transfer %extracted_slice : tensor<4x1xi32> to #hal.device.promise<@dev0>
+// CHECK-DAG: %[[B:.*]] = flow.tensor.transfer %extracted_slice : tensor<4x1xi32> to #hal.device.promise<@dev1>
+// CHECK-DAG: %[[P:.*]] = tensor.insert_slice %[[A]] into
+// CHECK-DAG: %[[Q:.*]] = tensor.insert_slice %[[B]] into
+// CHECK-DAG: flow.tensor.transfer %[[P]] : tensor<4x2xi32> to #hal.device.promise<@dev0>
+// CHECK-DAG: flow.tensor.transfer %[[Q]] : tensor<4x2xi32> to #hal.device.promise<@dev1>
+#map = affine_map<(d0, d1) -> (d0, d1)>
+func.func @put_together() -> (tensor<4x2xi32>, tensor<4x2xi32>) {
+  %e = tensor.empty() : tensor<4x2xi32>
+  %x = linalg.generic {indexing_maps = [#map], iterator_types = ["parallel", "parallel"]} outs(%e : tensor<4x2xi32>) {
+  ^bb0(%out: i32):
+    %i = linalg.index 1 : index
+    %k = arith.index_cast %i : index to i32
+    linalg.yield %k : i32
+  } -> tensor<4x2xi32>
+  %s = tensor.extract_slice %x[0, 1] [4, 1] [1, 1] : tensor<4x2xi32> to tensor<4x1xi32>
+  %p = tensor.insert_slice %s into %e[0, 0] [4, 1] [1, 1] : tensor<4x1xi32> into tensor<4x2xi32>
+  %a = flow.tensor.transfer %p : tensor<4x2xi32> to #hal.device.promise<@dev0>
+  %b = flow.tensor.transfer %p : tensor<4x2xi32> to #hal.device.promise<@dev1>
+  return %a, %b : tensor<4x2xi32>, tensor<4x2xi32>
+}
+
+// -----
+
+// What is on a device already stays there, and a slice alone is sent.
+// CHECK-LABEL: @put_together_there(
+// CHECK: %[[X:.*]] = linalg.generic
+// CHECK: %[[S:.*]] = tensor.extract_slice %[[X]]
+// CHECK: flow.tensor.transfer %[[S]]
+// CHECK: %[[I:.*]] = tensor.insert_slice %arg0 into %arg1
+// CHECK-NOT: tensor.insert_slice
+// CHECK: flow.tensor.transfer %[[I]] : tensor<4x2xi32> to #hal.device.promise<@dev1>
+#map = affine_map<(d0, d1) -> (d0, d1)>
+func.func @put_together_there(%r: tensor<4x1xi32> {iree.abi.affinity = #hal.device.promise<@dev0>}, %t: tensor<4x2xi32> {iree.abi.affinity = #hal.device.promise<@dev0>}) -> (tensor<4x1xi32>, tensor<4x2xi32>) {
+  %e = tensor.empty() : tensor<4x2xi32>
+  %x = linalg.generic {indexing_maps = [#map], iterator_types = ["parallel", "parallel"]} outs(%e : tensor<4x2xi32>) {
+  ^bb0(%out: i32):
+    %i = linalg.index 1 : index
+    %k = arith.index_cast %i : index to i32
+    linalg.yield %k : i32
+  } -> tensor<4x2xi32>
+  %s = tensor.extract_slice %x[0, 1] [4, 1] [1, 1] : tensor<4x2xi32> to tensor<4x1xi32>
+  %a = flow.tensor.transfer %s : tensor<4x1xi32> to #hal.device.promise<@dev0>
+  %p = tensor.insert_slice %r into %t[0, 0] [4, 1] [1, 1] : tensor<4x1xi32> into tensor<4x2xi32>
+  %b = flow.tensor.transfer %p : tensor<4x2xi32> to #hal.device.promise<@dev1>
+  return %a, %b : tensor<4x1xi32>, tensor<4x2xi32>
+}

@@ -116,6 +116,55 @@ def test_scalar_statistics(tmp_path: Path) -> None:
 
 
 @pytest.mark.each_cpu
+def test_element_updated_by_itself(tmp_path: Path) -> None:
+    """One element of each device's own, at a computed place, which is then written over it."""
+    x = numbers((3, 2, 1), 5)
+    body = """
+      %row = stablehlo.reshape %i : (tensor<i32>) -> tensor<1x1xi32>
+      %column = stablehlo.iota dim = 0 : tensor<1x1xi32>
+      %k = stablehlo.concatenate %row, %column, dim = 1
+        : (tensor<1x1xi32>, tensor<1x1xi32>) -> tensor<1x2xi32>
+      %g = "stablehlo.gather"(%x, %k) <{dimension_numbers = #stablehlo.gather<
+        collapsed_slice_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 1>,
+        slice_sizes = array<i64: 1, 1>}> : (tensor<2x1xf32>, tensor<1x2xi32>) -> tensor<1xf32>
+      %r = stablehlo.dynamic_update_slice %g, %g, %i
+        : (tensor<1xf32>, tensor<1xf32>, tensor<i32>) -> tensor<1xf32>
+      return %r : tensor<1xf32>"""
+    signature = f"(%x: tensor<2x1xf32>, %i: tensor<i32> {REPLICATED}) -> tensor<1xf32>"
+    for row in range(2):
+        at = np.full(3, row, np.int32)
+        (result,) = run(body, signature, [x, at], tmp_path, partitions=3)
+        np.testing.assert_array_equal(result, x[:, row])
+
+
+@pytest.mark.each_cpu
+def test_rolled_numbers_beside_their_sums(tmp_path: Path) -> None:
+    """What depends on no argument, put together of its parts, and a scan of it."""
+    sums = """"stablehlo.reduce_window"(%x, %zero) <{window_dimensions = array<i64: 5, 1>,
+      padding = dense<[[4, 0], [0, 0]]> : tensor<2x2xi64>}> ({
+        ^bb0(%l: tensor<f32>, %r: tensor<f32>):
+          %sum = stablehlo.add %l, %r : tensor<f32>
+          stablehlo.return %sum : tensor<f32>
+        }) : (tensor<5x2xf32>, tensor<f32>) -> tensor<5x2xf32>"""
+    body = f"""
+      %zero = stablehlo.constant dense<0.0> : tensor<f32>
+      %i = stablehlo.iota dim = 0 : tensor<5x2xf32>
+      %j = stablehlo.iota dim = 1 : tensor<5x2xf32>
+      %x = stablehlo.add %i, %j : tensor<5x2xf32>
+      %s = {sums}
+      %a = stablehlo.slice %x [0:5, 1:2] : (tensor<5x2xf32>) -> tensor<5x1xf32>
+      %b = stablehlo.slice %x [0:5, 0:1] : (tensor<5x2xf32>) -> tensor<5x1xf32>
+      %y = stablehlo.concatenate %a, %b, dim = 1
+        : (tensor<5x1xf32>, tensor<5x1xf32>) -> tensor<5x2xf32>
+      return %s, %y : tensor<5x2xf32>, tensor<5x2xf32>"""
+    signature = "(%n: tensor<1xf32>) -> (tensor<5x2xf32>, tensor<5x2xf32>)"
+    found, rolled = run(body, signature, [numbers((2, 1))], tmp_path, partitions=2)
+    x = np.add.outer(np.arange(5), np.arange(2))
+    np.testing.assert_array_equal(found, np.stack([x.cumsum(0)] * 2))
+    np.testing.assert_array_equal(rolled, np.stack([x[:, ::-1]] * 2))
+
+
+@pytest.mark.each_cpu
 def test_stops_when_all_devices_agree(tmp_path: Path) -> None:
     """The condition of the loop is a sum over all devices."""
     x = np.abs(numbers((4, 4), 3)) + 1
