@@ -191,7 +191,8 @@ class _Placement:
 
     def _sharding(self, info: ValueInfo) -> Any:
         """The NamedSharding on the program's mesh."""
-        sharding, mesh = self._jax.sharding, self._mesh
+        sharding: Any = self._jax.sharding
+        mesh: Any = self._mesh
         specs = [_axes_of(tiling, dict(mesh.shape)) for tiling in self._tilings(info)]
         return sharding.NamedSharding(mesh, sharding.PartitionSpec(*specs))
 
@@ -227,6 +228,6 @@ def _meshes(jax: Any, traced: Any) -> Iterator[Any]:
         elif isinstance(value, jax.sharding.Mesh):
             yield value
         elif isinstance(value, list | tuple):
-            pending.extend(value)
+            pending += [*value]  # pyright: ignore
         elif hasattr(jaxpr := getattr(value, "jaxpr", value), "eqns"):
             pending.extend(each for eqn in jaxpr.eqns for each in eqn.params.values())

@@ -239,7 +239,9 @@ STAGES: dict[str, tuple[Entry, ...]] = {
         step("lower-encodings"),
         # On the final ops of loops: what decodes an operand comes before, not beside.
         step("align-collectives"),
-        # Before anything is fused, and goes into regions.
+    ),
+    # What IREE would fuse and should not, and what its fusion fails on.
+    "before-fusion": (
         step("hold-gathered-slices"),
         step("hold-padded-values"),
         step("hold-sourceless-values"),
@@ -315,7 +317,16 @@ def compile_stages(order: str = "after-matmul") -> tuple[str, ...]:
     first = ("matmuls", "stablehlo-input", "loops")
     if order == "before-matmul":
         first = ("stablehlo-input", "loops", "matmuls")
-    return ("frontend", "model", *first, "lowering", "dispatch", "devices", "handover")
+    return (
+        "frontend",
+        "model",
+        *first,
+        "lowering",
+        "before-fusion",
+        "dispatch",
+        "devices",
+        "handover",
+    )
 
 
 def build(stages: Sequence[str], settings: Settings) -> Pipeline:

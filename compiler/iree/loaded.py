@@ -124,7 +124,7 @@ class DeviceArray:
 class _Shard:
     """A buffer of one device, and what holds its memory if that is not the buffer itself."""
 
-    def __init__(self, device: Any, view: Any, owner: object = None) -> None:
+    def __init__(self, device: Any, view: Any, owner: Array | None = None) -> None:
         self.device = device
         self.view = view
         self.owner = owner
@@ -137,14 +137,15 @@ class _Shard:
     def bytes_on_host(self) -> Array:
         """Its memory, or a copy of what the host cannot address."""
         if self._host is None:
-            rt, size = _rt(), self.view.byte_length
-            buffer = self.view.get_buffer()
-            flat = rt.HalBufferView(buffer, [size], rt.HalElementType.UINT_8)
-            if size:
-                self._host = rt.DeviceArray(self.device, flat).to_host()
-            else:
-                self._host = np.empty(0, np.uint8)
+            self._host = self._map()
         return self._host
+
+    def _map(self) -> Array:
+        rt, size = _rt(), self.view.byte_length
+        if not size:
+            return np.empty(0, np.uint8)
+        flat = rt.HalBufferView(self.view.get_buffer(), [size], rt.HalElementType.UINT_8)
+        return rt.DeviceArray(self.device, flat).to_host()
 
     def read(self, element: ElementType) -> Array:
         found = self.bytes_on_host().view(element.dtype).reshape(self.shape)
@@ -217,16 +218,13 @@ class LoadedFunction:
                 raise ir.HeadraceError(
                     f"{what}: expected {type_.element.name} values, got {array.dtype}"
                 )
-            parts: list[Array] = []
-            shapes = [shard.shape for shard in shards]
-        else:
-            if len(devices) == 1 and not isinstance(array, list | tuple):
-                array = [array]
-            parts = [np.asarray(part) for part in array]
-            shards, shapes = (), [part.shape for part in parts]
-        _check_shapes(shapes, type_, len(devices), what)
-        if shards:
+            _check_shapes([shard.shape for shard in shards], type_, len(devices), what)
             return shards
+        given: Any = array
+        if len(devices) == 1 and not isinstance(array, list | tuple):
+            given = [array]
+        parts: list[Array] = [np.asarray(part) for part in given]
+        _check_shapes([part.shape for part in parts], type_, len(devices), what)
         copies = self.info.arguments[index].donated
         parts = [to_element_type(part, type_.element, what) for part in parts]
         return tuple(
@@ -246,14 +244,14 @@ def _check_shapes(
     raise ir.HeadraceError(f"{what}: expected one {type_} for each of {devices} devices, got {got}")
 
 
-def _owner(device: Any, view: Any, owners: Sequence[_Shard]) -> object:
+def _owner(device: Any, view: Any, owners: Sequence[_Shard]) -> Array | None:
     """Whose memory a result is, where it is an argument's: IREE's buffer does not hold it."""
     if not owners:
         return None
     address = _Shard(device, view).bytes_on_host().ctypes.data
     for shard in owners:
         host = shard.owner
-        assert isinstance(host, np.ndarray)
+        assert host is not None
         if host.ctypes.data <= address < host.ctypes.data + max(host.nbytes, 1):
             return host
     return None

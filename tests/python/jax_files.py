@@ -28,7 +28,8 @@ def written(script: str, names: Sequence[str], factory: pytest.TempPathFactory) 
             time.sleep(0.2)
     else:
         try:
-            subprocess.run([sys.executable, _HERE / f"{script}.py", folder, *names], check=True)
+            (path,) = _HERE.rglob(f"{script}.py")
+            subprocess.run([sys.executable, path, folder, *names], check=True)
         finally:
             done.touch()
     return folder
