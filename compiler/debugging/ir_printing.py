@@ -25,7 +25,7 @@ class PrintPoints:
     on_failure: bool = False
     module_scope: bool = False  # the module also for passes on functions
     # A file per printout below this folder, not stderr: by op and step, or if
-    # ``numbered`` in the order of all runs, ``07-commute-collectives.mlir``.
+    # ``numbered`` in the order of all runs, ``007-commute-collectives.mlir``.
     folder: Path | None = None
     numbered: bool = False
 
@@ -77,7 +77,7 @@ class IrPrinting(Instrumentation):
             name = f"{self._index}_{step.name}{kind}"
             file = self._in_tree(self.points.folder, module, op) / f"{name}.mlir"
             if self.points.numbered:
-                file = self.points.folder / f"{self._written:02}-{step.name}.mlir"
+                file = self.points.folder / f"{self._written:03}-{step.name}.mlir"
             write_file(file, text.encode(), make_folder=True)
 
     def _scopes(self, step: Step, module: ir.Operation) -> Iterator[tuple[str, ir.Operation]]:
@@ -100,7 +100,7 @@ def after_each_step(folder: Path) -> IrPrinting:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         # What an earlier run left would mix with this one's files.
-        for old in folder.glob("[0-9][0-9]-*.mlir"):
+        for old in folder.glob("[0-9][0-9][0-9]-*.mlir"):
             old.unlink()
     except OSError as error:
         raise ir.HeadraceError(f"cannot write to '{folder}': {error.strerror}") from None

@@ -176,13 +176,13 @@ def test_devices_come_from_the_module_or_its_groups() -> None:
 
 
 def test_dump_ir(tmp_path: Path) -> None:
-    (tmp_path / "99-old-pass.mlir").write_text("from an earlier run")
+    (tmp_path / "099-old-pass.mlir").write_text("from an earlier run")
     (tmp_path / "notes.txt").write_text("kept")
     result = headrace.compile(ADD, emit="mlir", dump_ir=str(tmp_path))
     files = sorted(p.name for p in tmp_path.iterdir() if p.suffix == ".mlir")
     passes = result.report["passes"]
     assert isinstance(passes, list)
-    assert files == [f"{i:02}-{p['name']}.mlir" for i, p in enumerate(passes, 1)]
+    assert files == [f"{i:03}-{p['name']}.mlir" for i, p in enumerate(passes, 1)]
     assert (tmp_path / "notes.txt").exists()
     for file in files:
         parse_module((tmp_path / file).read_text(), file, ir.make_context())

@@ -99,7 +99,7 @@ def test_hooks_see_what_is_outside_the_default_pipeline(
     assert stage in hook.stages
     result = headrace.compile(source, dump_ir=str(tmp_path), **options)
     dumped = sorted(path.name for path in tmp_path.iterdir())
-    assert dumped == [f"{i:02}-{name}.mlir" for i, name in enumerate(hook.steps, 1)]
+    assert dumped == [f"{i:03}-{name}.mlir" for i, name in enumerate(hook.steps, 1)]
     passes = result.report["passes"]
     assert isinstance(passes, list)
     assert [entry["name"] for entry in passes] == hook.steps

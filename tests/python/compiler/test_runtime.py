@@ -229,7 +229,7 @@ def test_program_of_another_target(tmp_path: Path, capfd: pytest.CaptureFixture[
     headrace.compile(text, target="gfx950").save(gpu)
     inputs = npz(tmp_path / "in.npz", np.zeros((1, 4), np.float32))
     error = refused(capfd, tmp_path, str(gpu), f"--inputs={inputs}")
-    assert "the program is for gfx950; headrace-run runs programs for cpu and vmvx" in error
+    assert "the program is for gfx950; CPU devices run programs for cpu and vmvx" in error
 
 
 def test_tolerances() -> None:

@@ -1,7 +1,7 @@
 // RUN: headrace-compile %s --emit=mlir -o %t.mlir --report=%t.json --dump-ir=%t.dir --remarks
 // RUN: FileCheck %s --input-file=%t.mlir
 // RUN: FileCheck %s --check-prefix=REPORT --input-file=%t.json
-// RUN: FileCheck %s --check-prefix=RAISED --input-file=%t.dir/04-raise-stablehlo.mlir
+// RUN: FileCheck %s --check-prefix=RAISED --input-file=%t.dir/004-raise-stablehlo.mlir
 // RUN: headrace-compile %s --emit=mlir -o - --collectives=channel | FileCheck %s --check-prefix=CHANNEL
 // RUN: headrace-compile - --emit=mlir -o - --target=gfx950 < %s | FileCheck %s --check-prefix=CHANNEL
 
