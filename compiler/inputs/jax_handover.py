@@ -11,9 +11,9 @@ from ...dialects.device_counts import DeviceCounts
 from ...dialects.ir.parsing import parse_module
 from ...passes.frontend.to_per_device import ToPerDevice, has_manual_parts
 from .jax_dimensions import Place, bind_dimensions
-from .jax_internals import make_context
+from .jax_internals import make_context, parse_with_jax
 from .jax_shardy import dissolve_shardy, shardy_counts
-from .partitioner_child import first_diagnostic, partition
+from .partitioner_child import partition
 
 
 def per_device_text(module: Any, places: Mapping[str, Sequence[Place]] | None = None) -> str:
@@ -95,10 +95,5 @@ def module_text(text: str) -> str:
 
     Raises HeadraceError if it cannot be read, and as ``per_device_text``.
     """
-    mlir = import_module("jaxlib.mlir.ir")
     with make_context():
-        try:
-            module = mlir.Module.parse(text)
-        except mlir.MLIRError as error:
-            raise ir.HeadraceError(f"JAX cannot read it: {first_diagnostic(error)}") from error
-    return per_device_text(module)
+        return per_device_text(parse_with_jax(text))

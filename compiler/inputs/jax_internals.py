@@ -37,6 +37,22 @@ def make_context() -> Any:
     return import_module("jax._src.interpreters.mlir").make_ir_context()
 
 
+def parse_with_jax(text: str) -> Any:
+    """A module of jaxlib's in the current context; HeadraceError with its first diagnostic."""
+    mlir = import_module("jaxlib.mlir.ir")
+    try:
+        return mlir.Module.parse(text)
+    except mlir.MLIRError as error:
+        raise ir.HeadraceError(f"JAX cannot read it: {first_diagnostic(error)}") from error
+
+
+def first_diagnostic(error: Exception) -> str:
+    """The first line of an error of jaxlib's, or its first diagnostic where it is MLIR's."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    found = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]
+    return next(filter(None, [*found, *lines]), type(error).__name__)
+
+
 def lower_whole(traced: Any) -> Any:
     """A ``jax.stages.Traced`` lowered for CPU, with the arguments that it does not use.
 

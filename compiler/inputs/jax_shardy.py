@@ -95,7 +95,7 @@ class _Rewriter:
     def rewrite_function(self, function: Any) -> None:
         self._rewrite_signature(function, "arg_attrs", list(function.type.inputs))
         self._rewrite_signature(function, "res_attrs", list(function.type.results))
-        for op in list(_nested(function.operation)):
+        for op in list(nested_ops(function.operation)):
             if op.name == "sdy.manual_computation":
                 self._dissolve(op)
             elif op.name in ("sdy.sharding_constraint", "sdy.reshard"):
@@ -193,12 +193,12 @@ class _Rewriter:
         return _mesh_of(mesh)
 
 
-def _nested(op: Any) -> Iterator[Any]:
+def nested_ops(op: Any) -> Iterator[Any]:
     """The ops in ``op``; what is in an op comes before the op."""
     for region in op.regions:
         for block in region.blocks:
             for inner in list(block.operations):
-                yield from _nested(inner.operation)
+                yield from nested_ops(inner.operation)
                 yield inner.operation
 
 

@@ -6,11 +6,11 @@ In jaxlib's MLIR, as IREE's knows neither ``mhlo`` nor ``sdy``.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
 from ...dialects.errors import HeadraceError
+from .jax_shardy import nested_ops
 
 # Of an argument of the global program, and as true for one device. Not jax.result_info: it tells
 # programs that are still to be split.
@@ -34,7 +34,7 @@ def normalize(module: Any, source: Any, replicas: int, partitions: int) -> None:
                 del module.attributes[name]
         for name, count in counts.items():
             module.attributes[name] = ir.IntegerAttr.get(i32, count)
-        for op in list(_nested(module)):
+        for op in list(nested_ops(module)):
             if op.name == "mhlo.copy":
                 op.results[0].replace_all_uses_with(op.operands[0])
                 op.erase()
@@ -108,11 +108,3 @@ def _rename(ir: Any, op: Any, name: str, **attributes: Any) -> None:
     for old, result in zip(op.results, new.results, strict=True):
         old.replace_all_uses_with(result)
     op.erase()
-
-
-def _nested(op: Any) -> Iterator[Any]:
-    for region in op.regions:
-        for block in region.blocks:
-            for inner in list(block.operations):
-                yield from _nested(inner.operation)
-                yield inner.operation

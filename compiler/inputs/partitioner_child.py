@@ -20,7 +20,14 @@ from typing import Any
 from ...dialects import ir
 from ...dialects.child_process import run_child
 from ...dialects.device_counts import DeviceCounts
-from .jax_internals import check_version, hlo_to_stablehlo, make_context, start_compiling
+from .jax_internals import (
+    check_version,
+    first_diagnostic,
+    hlo_to_stablehlo,
+    make_context,
+    parse_with_jax,
+    start_compiling,
+)
 from .partitioned_module import normalize
 
 _PARTITIONER, _NEXT = "spmd-partitioning", "sub-byte-size-setter"
@@ -79,10 +86,7 @@ def _partition(text: str, replicas: int, partitions: int, folder: Path) -> str:
     check_version()
     mlir = import_module("jaxlib.mlir.ir")
     with make_context():
-        try:
-            module = mlir.Module.parse(text)
-        except mlir.MLIRError as error:
-            raise ir.HeadraceError(f"JAX cannot read it: {first_diagnostic(error)}") from error
+        module = parse_with_jax(text)
         proto = _hlo_module(_dump(module, replicas, partitions, folder))
         partitioned = mlir.Module.parse(hlo_to_stablehlo(proto))
         normalize(partitioned, module, replicas, partitions)
@@ -109,13 +113,6 @@ def _dump(module: Any, replicas: int, partitions: int, folder: Path) -> bytes:
         return dumps[0].read_bytes()
     reason = first_diagnostic(errors[0]) if errors else "it writes no dump"
     raise ir.HeadraceError(f"JAX's partitioner does not take the program: {reason}")
-
-
-def first_diagnostic(error: Exception) -> str:
-    """The first line of an error of jaxlib's, or its first diagnostic where it is MLIR's."""
-    lines = [line.strip() for line in str(error).splitlines()]
-    found = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]
-    return next(filter(None, [*found, *lines]), type(error).__name__)
 
 
 def _hlo_module(proto: bytes) -> bytes:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ctypes
 import threading
-import zipfile
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
@@ -20,7 +19,7 @@ from typing import Any, Self
 import numpy as np
 
 from ...dialects import ir
-from ..metadata import KEY, FunctionInfo
+from ..metadata import FunctionInfo
 from .element_types import (
     Array,
     ElementType,
@@ -29,7 +28,7 @@ from .element_types import (
     parse_tensor_type,
     to_element_type,
 )
-from .runtime import check_runs_here, choose_function
+from .runtime import check_complete, check_runs_here, choose_function, read_functions
 
 # What compiled code assumes of a buffer's address.
 _ALIGNMENT = 64
@@ -56,8 +55,8 @@ def _instance() -> Any:
 @cache
 def _device(uri: str, index: int) -> Any:
     """The device of that number among those of one URI, e.g. ``local-task``, ``hip://0``."""
-    driver = _keep(_rt().get_driver(uri))
     try:
+        driver = _keep(_rt().get_driver(uri))
         if "://" in uri:
             return _keep(driver.create_device_by_uri(uri))
         return _keep(driver.create_default_device())
@@ -74,7 +73,7 @@ class DeviceArray:
 
     ``shape`` is ``[devices, *shape of one]`` for a program of several devices. NumPy reads it
     (``np.asarray``), without a copy where there is one device, and where the memory is the
-    host's; so does DLPack. It may be an argument of any program on the same devices.
+    host's; DLPack readers get a copy. It may be an argument of any program on the same devices.
     """
 
     def __init__(self, shards: Sequence[_Shard], element: ElementType) -> None:
@@ -112,7 +111,7 @@ class DeviceArray:
 
     def __dlpack__(self, **options: Any) -> Any:
         # NumPy hands out what may be written alone, and knows no reader's promise.
-        return np.asarray(self).__array__().copy().__dlpack__(**options)
+        return np.array(self).__dlpack__(**options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return (1, 0)  # kDLCPU
@@ -375,13 +374,8 @@ def _module(vmfb: bytes | str | Path) -> Any:
     try:
         if isinstance(vmfb, bytes):
             return rt.VmModule.copy_buffer(_instance(), vmfb)
-        # A .vmfb ends in a zip directory, which a truncated one lacks.
-        with Path(vmfb).open("rb") as file:
-            if not zipfile.is_zipfile(file):
-                raise ir.HeadraceError(f"'{vmfb}' is not a complete .vmfb file")
+        check_complete(vmfb)
         return rt.VmModule.mmap(_instance(), str(vmfb))
-    except OSError as error:
-        raise ir.HeadraceError(f"cannot read '{vmfb}': {error.strerror}") from None
     except (RuntimeError, ValueError) as error:
         raise _load_error(error) from None
 
@@ -396,15 +390,9 @@ def _load_error(error: Exception) -> ir.HeadraceError:
 
 
 def _function_infos(module: Any, name: str) -> dict[str, FunctionInfo]:
-    found: dict[str, FunctionInfo] = {}
-    for function in module.function_names:
-        if not function.startswith("__"):
-            reflection = module.lookup_function(function).reflection
-            if KEY in reflection:
-                found[function] = FunctionInfo.from_json(reflection[KEY])
-    if not found:
-        raise ir.HeadraceError(f"'{name}' has no headrace metadata: was headrace-compile used?")
-    return found
+    names = [function for function in module.function_names if not function.startswith("__")]
+    reflections = {each: module.lookup_function(each).reflection for each in names}
+    return read_functions(reflections, name)
 
 
 def _parameters_module(files: str | Path | Mapping[str, str | Path]) -> Any:

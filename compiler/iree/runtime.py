@@ -28,22 +28,35 @@ def load_functions(vmfb: str | Path) -> dict[str, FunctionInfo]:
     for one without headrace's metadata.
     """
     path = Path(vmfb)
+    check_complete(path)
+    with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
+        answer = _run_child({"action": "inspect", "vmfb": str(path.resolve())}, folder, str(vmfb))
+    return read_functions(answer["functions"], str(vmfb))
+
+
+def check_complete(vmfb: str | Path) -> None:
+    """Raises HeadraceError for a file that cannot be read, and for one that is cut off."""
     try:
-        with path.open("rb") as file:
+        with Path(vmfb).open("rb") as file:
             whole = zipfile.is_zipfile(file)
     except OSError as error:
         raise ir.HeadraceError(f"cannot read '{vmfb}': {error.strerror}") from None
     # A .vmfb ends in a zip directory, which a truncated one lacks.
     if not whole:
         raise ir.HeadraceError(f"'{vmfb}' is not a complete .vmfb file")
-    with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
-        answer = _run_child({"action": "inspect", "vmfb": str(path.resolve())}, folder, str(vmfb))
-    found: dict[str, FunctionInfo] = {}
-    for name, reflection in answer["functions"].items():
-        if KEY in reflection:
-            found[name] = FunctionInfo.from_json(reflection[KEY])
+
+
+def read_functions(
+    reflections: Mapping[str, Mapping[str, str]], name: str
+) -> dict[str, FunctionInfo]:
+    """What the reflection attributes of a program's functions say; HeadraceError without ours."""
+    found = {
+        function: FunctionInfo.from_json(reflection[KEY])
+        for function, reflection in reflections.items()
+        if KEY in reflection
+    }
     if not found:
-        raise ir.HeadraceError(f"'{vmfb}' has no headrace metadata: was headrace-compile used?")
+        raise ir.HeadraceError(f"'{name}' has no headrace metadata: was headrace-compile used?")
     return found
 
 

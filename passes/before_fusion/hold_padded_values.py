@@ -39,7 +39,5 @@ class HoldPaddedValues(Pass):
 
 
 def _is_made_in_place(value: ir.Value) -> bool:
-    op = ir.defining_op(value)
-    while op is not None and op.name in VIEWS:
-        op = ir.defining_op(op.operands[0])
+    op = ir.producer_behind(value, VIEWS)
     return op is not None and op.name in _IN_PLACE

@@ -39,8 +39,9 @@ def _is_scalar(op: ir.Operation) -> bool:
 
 def _read_in_body(op: ir.Operation) -> list[ir.Value]:
     """What the body reads and is made outside of it."""
-    bodies = [block for each in ir.walk(op) for block in ir.blocks_of(each)]
-    read = [operand for inner in ir.walk(op)[1:] for operand in inner.operands]
+    ops = ir.walk(op)
+    bodies = [block for each in ops for block in ir.blocks_of(each)]
+    read = [operand for inner in ops[1:] for operand in inner.operands]
     return [value for value in read if ir.block_of(value) not in bodies]
 
 

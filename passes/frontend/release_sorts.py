@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ...dialects import ir
+from ...dialects.iree.barriers import BARRIER
 from ..base import Pass
-
-_BARRIER = "util.optimization_barrier"
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class ReleaseSorts(Pass):
 def _release(op: ir.Operation, operand: ir.Value) -> None:
     """The one operand of a barrier that only ``op`` reads, in its place."""
     barrier = ir.defining_op(operand)
-    if barrier is None or barrier.name != _BARRIER or len(barrier.operands) != 1:
+    if barrier is None or barrier.name != BARRIER or len(barrier.operands) != 1:
         return
     if all(user == op for user in ir.users_of(operand)):
         operand.replace_all_uses_with(barrier.operands[0])

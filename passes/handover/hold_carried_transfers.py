@@ -43,8 +43,10 @@ class HoldCarriedTransfers(Pass):
             for region in function.regions:
                 earlier: list[ir.Block] = []
                 for block in region.blocks:
-                    for argument in block.arguments if earlier else ():
-                        if _is_only_copied(argument, _blocks_of_loop(block)):
+                    arguments = list(block.arguments) if earlier else []
+                    loop = _blocks_of_loop(block) if arguments else []
+                    for argument in arguments:
+                        if _is_only_copied(argument, loop):
                             _hold(block, ir.BlockArgument(argument), earlier)
                     earlier.append(block)
 

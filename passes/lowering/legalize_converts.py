@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ...dialects import ir
-from ...dialects.ir.native_passes import run_native_pipeline
 from ...dialects.op_traits import (
     FLOAT_CONVERTS,
     FLOATS_TO_INTEGERS,
@@ -19,6 +18,7 @@ from ..base import Pass
 from .converts import bf16_rounding, microscaling_codec
 from .converts.fixed_bodies import is_in_fixed_body
 from .converts.microscaling_codec import is_microscaling
+from .converts.scalar_ops import scalar_ops
 
 # bf16 holds all integers of so many bits.
 _EXACT_IN_BF16 = 8
@@ -52,11 +52,7 @@ class LegalizeConverts(Pass):
     name: ClassVar[str] = "legalize-converts"
 
     def run(self, module: ir.Operation) -> None:
-        found = _found(module)
-        if any(isinstance(op.results[0].type, ir.RankedTensorType) for op in found):
-            run_native_pipeline(module, "builtin.module(convert-elementwise-to-linalg)")
-            found = _found(module)
-        for op in found:
+        for op in scalar_ops(module, _found):
             value = _rewritten(Scalars(ir.InsertionPoint(op), op.location), op)
             op.results[0].replace_all_uses_with(value)
             op.erase()

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ...dialects import ir
-from ...dialects.ir.native_passes import run_native_pipeline
 from ...dialects.upstream.arith import Scalars
 from ...dialects.upstream.linalg import element_of
 from ..targets.lookup import TargetPass
+from .converts.scalar_ops import scalar_ops
 
 _SMALLEST_NORMAL: dict[type[ir.Type], int] = {
     ir.BF16Type: -126,
@@ -38,11 +38,7 @@ class LegalizeMath(TargetPass):
     def run(self, module: ir.Operation) -> None:
         if not self.facts.is_cpu:
             return
-        found = _found(module)
-        if any(isinstance(op.results[0].type, ir.RankedTensorType) for op in found):
-            run_native_pipeline(module, "builtin.module(convert-elementwise-to-linalg)")
-            found = _found(module)
-        for op in found:
+        for op in scalar_ops(module, _found):
             s = Scalars(ir.InsertionPoint(op), op.location)
             for result, value in zip(op.results, _REWRITES[op.name](s, op), strict=True):
                 result.replace_all_uses_with(value)

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ...dialects import ir
-from ...dialects.ir.native_passes import run_native_pipeline
 from ...dialects.op_traits import INTEGERS_TO_FLOATS, SCALAR_MOVES
 from ...dialects.upstream.arith import Scalars, float_width
 from ...dialects.upstream.linalg import element_of
 from ..targets.lookup import TargetPass
 from .converts.fixed_bodies import is_in_fixed_body
+from .converts.scalar_ops import scalar_ops
 
 _CHOICES = {"arith.maximumf": "sgt", "arith.minimumf": "slt"}
 _INFINITY, _NAN = 0x7C00, 0x7E00
@@ -40,11 +40,7 @@ class RoundF16(TargetPass):
     def run(self, module: ir.Operation) -> None:
         if self.facts.rounds_f16:
             return
-        found = _found(module)
-        if any(isinstance(op.results[0].type, ir.RankedTensorType) for op in found):
-            run_native_pipeline(module, "builtin.module(convert-elementwise-to-linalg)")
-            found = _found(module)
-        for op in found:
+        for op in scalar_ops(module, _found):
             s = Scalars(ir.InsertionPoint(op), op.location)
             result = op.results[0]
             result.replace_all_uses_with(_rewritten(s, op, result.type))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from ....dialects import ir
 from ....dialects.fp8 import Fp8Format, fp8_format
-from ....dialects.ir.native_passes import run_native_pipeline
 from ....dialects.op_traits import FLOAT_CONVERTS, SCALAR_MOVES
 from ....dialects.upstream.arith import Scalars
 from ....dialects.upstream.contraction import contraction_loops
 from ...targets.fp8_support import Fp8Support
+from ..converts.scalar_ops import scalar_ops
 from .convert import from_fp8, to_fp8
 
 
@@ -19,11 +19,11 @@ def legalize_scalars(module: ir.Operation, support: Fp8Support) -> None:
     arithmetic would: f32 has more than twice the bits. The bodies of
     contractions are left alone: their operand types were chosen for the target.
     """
-    found = [op for op in ir.walk(module) if _needs_help(op, support)]
-    if any(isinstance(op.results[0].type, ir.RankedTensorType) for op in found):
-        run_native_pipeline(module, "builtin.module(convert-elementwise-to-linalg)")
-        found = [op for op in ir.walk(module) if _needs_help(op, support)]
-    for op in found:
+
+    def find(module: ir.Operation) -> list[ir.Operation]:
+        return [op for op in ir.walk(module) if _needs_help(op, support)]
+
+    for op in scalar_ops(module, find):
         value = _rewritten(op, support)
         op.results[0].replace_all_uses_with(value)
         op.erase()

@@ -196,6 +196,8 @@ def test_broken_files(vmfb: Path, tmp_path: Path) -> None:
         headrace.load(broken)
     with pytest.raises(HeadraceError, match="cannot be loaded"):
         headrace.load(b"no program")
+    with pytest.raises(HeadraceError, match="no device 'no-such-driver'"):
+        headrace.load(vmfb, devices="no-such-driver")
     with pytest.raises(HeadraceError, match="makes no program that can be loaded"):
         headrace.compile(TEXT, emit="mlir").load()
 
